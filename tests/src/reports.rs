@@ -6,7 +6,7 @@ use std::fmt;
 use std::path::Path;
 
 use launch::{Device, Error};
-use simt::{CallStep, Checks, FaultKind, Schedule, SourceLocation, Whereabouts};
+use simt::{CallStep, Checks, ClusterMisuse, FaultKind, Schedule, SourceLocation, Whereabouts};
 
 use crate::checked;
 
@@ -44,6 +44,12 @@ pub enum Kind {
     NoProgress,
     /// A loop that never ends.
     EndlessLoop,
+    /// A barrier of a cluster that some threads never reach.
+    ClusterBarrierNotReached,
+    /// A wrong use of a cluster's barrier, or a rank out of range.
+    ClusterMisuse,
+    /// An access to the shared memory of a block that may not have begun or may have ended.
+    RemoteAccess,
     /// Any other report.
     Other,
 }
@@ -120,6 +126,13 @@ pub fn report(result: &Result<(), Error>) -> Option<Report> {
             (Kind::UnspecifiedShuffle, element.map(|(array, _)| array), None)
         }
         FaultKind::BeforeDependencies => (Kind::BeforeDependencies, None, None),
+        FaultKind::ClusterBarrierNotReached { missing, .. } => {
+            (Kind::ClusterBarrierNotReached, None, place_of(missing))
+        }
+        FaultKind::ClusterMisuse(ClusterMisuse::ArrivedTwice(first)) => (Kind::ClusterMisuse, None, Some(place(first))),
+        FaultKind::ClusterMisuse(_) => (Kind::ClusterMisuse, None, None),
+        // The last line of the other block depends on the order.
+        FaultKind::RemoteAccess(access) => (Kind::RemoteAccess, access.element.array, None),
         FaultKind::EndlessLoop { .. } => (Kind::EndlessLoop, None, None),
         FaultKind::Panic(_) => (Kind::Panic, None, None),
         _ => (Kind::Other, None, None),

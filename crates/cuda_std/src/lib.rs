@@ -36,6 +36,8 @@ pub mod backend;
 pub mod barrier;
 pub mod bits;
 
+pub mod cluster;
+
 mod array_vec;
 mod device_copy;
 mod element_index;
@@ -61,11 +63,12 @@ pub use bytemuck::{Pod, Zeroable};
 
 pub use async_copies::AsyncCopies;
 pub use atomic::{
-    Atomic, AtomicInteger, AtomicNumber, fence, fence_acq_rel, fence_acq_rel_block, fence_acq_rel_system, fence_block,
-    fence_system,
+    Atomic, AtomicInteger, AtomicNumber, fence, fence_acq_rel, fence_acq_rel_block, fence_acq_rel_cluster,
+    fence_acq_rel_system, fence_block, fence_cluster, fence_system,
 };
 #[allow(unused_imports, reason = "empty on a GPU")]
 pub use backend::host_face::*;
+pub use cluster::ClusterShared;
 pub use cuda_math::{FloatExt, GpuFloat, fast};
 pub use cuda_std_macros::{
     DeviceCopy, address_space, assert, assert_eq, assert_ne, debug_assert, debug_assert_eq, debug_assert_ne, device,

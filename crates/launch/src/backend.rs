@@ -62,6 +62,9 @@ pub(crate) trait Backend: Any + Interop + Ipc + Send + Sync {
         shared_bytes: u32,
     ) -> Result<u32, Error>;
 
+    /// Returns the number of clusters of `config`, whose grid is one cluster, that run at the same time.
+    fn max_active_clusters(&self, kernel: &'static KernelInfo, config: LaunchConfig) -> Result<u32, Error>;
+
     /// Allocates `bytes` bytes, at least one, of device memory for kernels. The contents are unspecified.
     fn allocate(&self, bytes: usize) -> Result<Allocated, Error>;
 

@@ -262,6 +262,19 @@ impl Device {
         self.backend().max_cooperative_blocks(kernel, block_threads, shared_bytes)
     }
 
+    /// Returns the number of clusters of `config` that the device runs at the same time, for launches of `kernel`. It is
+    /// 0 if the device has no clusters, or cannot run a cluster of so many of these blocks. `config.grid` does not
+    /// count.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidLaunch`] if the configuration is invalid on every device. On a GPU also as for
+    /// [`resources`](Self::resources).
+    pub fn max_active_clusters(&self, kernel: &'static KernelInfo, config: LaunchConfig) -> Result<u32, Error> {
+        let config = config.for_kernel(kernel);
+        self.backend().max_active_clusters(kernel, LaunchConfig { grid: config.cluster, ..config })
+    }
+
     /// Returns how many blocks of `kernel` can be resident on a multiprocessor at once, if each block has
     /// `block_threads` threads and `shared_bytes` bytes of dynamic shared memory.
     ///

@@ -18,7 +18,7 @@ impl RecordedLaunch {
     /// At each launch of the result, the memory to which the views of `call` point must be borrowed again.
     pub(crate) unsafe fn new(config: LaunchConfig, call: Call<'_>, params: Params) -> Self {
         // SAFETY: the caller guarantees that the memory is borrowed at each launch.
-        Self { config, call: unsafe { call.unbound() }, params }
+        Self { config: config.for_kernel(call.info()), call: unsafe { call.unbound() }, params }
     }
 }
 

@@ -38,7 +38,7 @@ impl Recorder {
             }
             return Ok(());
         }
-        backend.prepare(call.info(), config)?;
+        backend.prepare(call.info(), config.for_kernel(call.info()))?;
         // SAFETY: only `Graph::launch` launches the result, and only while the graph holds all memory of its views.
         let launch = unsafe { RecordedLaunch::new(config, call, params) };
         self.work.borrow_mut().push(Operation::Launch(Box::new(launch)));

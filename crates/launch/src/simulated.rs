@@ -98,6 +98,13 @@ impl Backend for SimulatedDevice {
         Ok(held.min(self.simulator.max_cooperative_threads() as u32 / block_threads))
     }
 
+    /// Returns the number of clusters that fit on the simulated multiprocessors, each of which has room for 2048 threads.
+    fn max_active_clusters(&self, kernel: &'static KernelInfo, config: LaunchConfig) -> Result<u32, Error> {
+        self.prepare(kernel, config)?;
+        let threads = config.cluster.count() * config.block.count();
+        Ok((u128::from(self.multiprocessors() * THREADS_PER_MULTIPROCESSOR) / threads) as u32)
+    }
+
     fn allocate(&self, bytes: usize) -> Result<Allocated, Error> {
         allocate(&self.simulator, self.limit.as_ref(), bytes)
     }
@@ -177,6 +184,7 @@ impl Backend for SimulatedDevice {
     }
 
     unsafe fn launch(&self, config: LaunchConfig, call: &Call<'_>, params: &Params) -> Result<(), Error> {
+        let config = config.for_kernel(call.info());
         self.prepare(call.info(), config)?;
         let regions = params.regions().as_slice();
         self.simulator.launch_threads(call.info(), config, regions, |threads| call.run(threads))?;

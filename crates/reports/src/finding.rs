@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 use simt::{
-    CallPath, CallStep, Dim3, Fault, FaultKind, Note, NoteKind, RaceSide, Redundant, SourceLocation, Whereabouts,
+    CallPath, CallStep, ClusterMisuse, Dim3, Fault, FaultKind, Note, NoteKind, RaceSide, Redundant, RemoteAccess,
+    SourceLocation, Whereabouts,
 };
 
 use crate::source;
@@ -95,6 +96,19 @@ impl Finding {
                 });
             }
             FaultKind::BarrierNotReached { missing, .. } => finding.there = there(missing),
+            FaultKind::ClusterBarrierNotReached { block, missing, .. } => {
+                finding.there =
+                    missing.location.as_ref().map(|at| Side::new(Some(*block), Some(missing.thread), at, None));
+            }
+            FaultKind::ClusterMisuse(ClusterMisuse::ArrivedTwice(first)) => {
+                finding.there = Some(Side::new(fault.block, fault.thread, first, None));
+            }
+            FaultKind::RemoteAccess(access) => {
+                let RemoteAccess { owner, element, last, .. } = &**access;
+                finding.element = element.array.map(|array| format!("{array}[{}]", element.index));
+                let last = last.as_ref().and_then(|last| Some((last.thread, last.location.as_ref()?)));
+                finding.there = last.map(|(thread, at)| Side::new(Some(*owner), Some(thread), at, None));
+            }
             FaultKind::BarrierMismatch { other, other_thread } => {
                 finding.there = Some(Side::new(fault.block, Some(*other_thread), other, None));
             }
@@ -218,6 +232,9 @@ fn kind(kind: &FaultKind) -> &'static str {
         FaultKind::Uninitialised { .. } => "read of what nobody wrote",
         FaultKind::BeforeDependencies => "before dependencies",
         FaultKind::BarrierNotReached { .. } => "barrier not reached",
+        FaultKind::ClusterBarrierNotReached { .. } => "cluster barrier not reached",
+        FaultKind::ClusterMisuse(_) => "misuse of a cluster",
+        FaultKind::RemoteAccess(_) => "shared memory of an absent block",
         FaultKind::BarrierMismatch { .. } => "barriers differ",
         FaultKind::BarrierApart { .. } => "barrier by two ways",
         FaultKind::WarpMismatch { .. } => "warp operation",

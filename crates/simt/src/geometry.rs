@@ -70,6 +70,9 @@ pub struct LaunchConfig {
     pub shared_bytes: u32,
     /// True if all blocks run at the same time. A barrier of the whole grid requires this.
     pub is_cooperative: bool,
+    /// The number of blocks in each dimension of a cluster. With `(1, 1, 1)` the launch has no clusters, unless the
+    /// kernel has a fixed cluster size.
+    pub cluster: Dim3,
     /// The truth tables for the kernel's calls of `lop3_given`, in order.
     pub tables: &'static [u8],
 }
@@ -77,7 +80,44 @@ pub struct LaunchConfig {
 impl LaunchConfig {
     /// Makes the configuration of a launch of `grid` blocks of `block` threads without dynamic shared memory.
     pub fn new(grid: impl Into<Dim3>, block: impl Into<Dim3>) -> Self {
-        Self { grid: grid.into(), block: block.into(), shared_bytes: 0, is_cooperative: false, tables: &[] }
+        Self {
+            grid: grid.into(),
+            block: block.into(),
+            shared_bytes: 0,
+            is_cooperative: false,
+            cluster: Dim3::new(1, 1, 1),
+            tables: &[],
+        }
+    }
+
+    /// Divides the grid into clusters of `blocks` blocks each. The blocks of a cluster run at the same time, meet at
+    /// barriers of the cluster and access each other's shared memory.
+    ///
+    /// In each dimension the grid must be a multiple of the cluster. Every device with clusters allows 8 blocks per
+    /// cluster. Some, such as an H100, allow 16.
+    pub fn cluster(mut self, blocks: impl Into<Dim3>) -> Self {
+        self.cluster = blocks.into();
+        self
+    }
+
+    /// Returns this configuration with the fixed cluster size of `kernel`, if the kernel has one and this configuration
+    /// has no clusters.
+    #[doc(hidden)]
+    #[inline]
+    pub fn for_kernel(mut self, kernel: &KernelInfo) -> Self {
+        if let Some(cluster) = kernel.cluster
+            && !self.has_clusters()
+        {
+            self.cluster = cluster;
+        }
+        self
+    }
+
+    /// Returns true if a cluster has more than one block.
+    #[doc(hidden)]
+    #[inline]
+    pub fn has_clusters(&self) -> bool {
+        self.cluster != Dim3::new(1, 1, 1)
     }
 
     /// Makes all blocks run at the same time, so that they can meet at a barrier of the grid. The device must have room
@@ -131,6 +171,8 @@ pub struct KernelInfo {
     pub max_threads: Option<u32>,
     /// Launch bound: the minimum number of blocks that must fit on a multiprocessor at once (`.minnctapersm`).
     pub min_blocks: Option<u32>,
+    /// The fixed number of blocks in each dimension of a cluster (`.reqnclusterdim`), if the kernel declares it.
+    pub cluster: Option<Dim3>,
 }
 
 impl KernelInfo {
@@ -149,6 +191,7 @@ impl KernelInfo {
             line,
             max_threads: None,
             min_blocks: None,
+            cluster: None,
         }
     }
 
@@ -184,4 +227,6 @@ setters! { KernelInfo [const]
     fn max_threads(max_threads: u32) => max_threads = Some(max_threads);
     /// Sets the launch bound `.minnctapersm`: the minimum number of blocks that must fit on a multiprocessor at once.
     fn min_blocks(min_blocks: u32) => min_blocks = Some(min_blocks);
+    /// Sets the fixed number of blocks in each dimension of a cluster (`.reqnclusterdim`).
+    fn cluster(cluster: Dim3) => cluster = Some(cluster);
 }

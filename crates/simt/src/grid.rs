@@ -135,7 +135,7 @@ impl<'a> Grid<'a> {
             regions: &[],
             output,
             blocks,
-            order: BlockOrder::new(schedule, blocks),
+            order: BlockOrder::new(schedule, config.grid, config.cluster),
             next: AtomicU64::new(0),
             slots: (0..workers).map(|_| slot()).collect(),
             activity: AtomicU64::new(0),

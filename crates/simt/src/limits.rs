@@ -1,6 +1,7 @@
 //! The limits of launches, on the simulator and on the GPUs that the crate `launch` uses.
 
 use crate::block::arena::LIMIT;
+use crate::block::cluster::MAX_CLUSTER;
 use crate::faults::FaultKind;
 use crate::geometry::{Dim3, KernelInfo, LaunchConfig};
 use crate::lanes::MAX_THREADS;
@@ -17,7 +18,12 @@ pub struct LaunchLimits {
     pub block_threads: u32,
     /// The maximum shared memory per block in bytes, static and dynamic together.
     pub shared_bytes: u32,
+    /// The maximum number of blocks per cluster, or 1 if the device has no clusters.
+    pub cluster_blocks: u32,
 }
+
+/// The maximum number of blocks per cluster on every device with clusters.
+const PORTABLE_CLUSTER: u32 = 8;
 
 impl LaunchLimits {
     /// The limits of the simulator: the limits that all GPUs since 2017 share, with the shared memory of an H100.
@@ -26,6 +32,7 @@ impl LaunchLimits {
         block: Dim3::new(1024, 1024, 64),
         block_threads: MAX_THREADS as u32,
         shared_bytes: LIMIT as u32,
+        cluster_blocks: MAX_CLUSTER,
     };
 
     /// Returns a message if a launch of `kernel` exceeds a limit, otherwise `None`. The message names the limit and the
@@ -77,6 +84,45 @@ impl LaunchLimits {
                 self.shared_bytes
             ));
         }
+        if config.has_clusters() { self.cluster_violation(kernel, config) } else { None }
+    }
+
+    /// Returns a message if the clusters of a launch exceed a limit or do not divide the grid, otherwise `None`.
+    #[cold]
+    fn cluster_violation(&self, kernel: &KernelInfo, config: LaunchConfig) -> Option<String> {
+        let LaunchConfig { grid, cluster, .. } = config;
+        let blocks = cluster.count();
+        if blocks == 0 {
+            return Some(format!("the cluster {cluster} has no block: use at least 1 in each dimension"));
+        }
+        if let Some(fixed) = kernel.cluster.filter(|&fixed| fixed != cluster) {
+            return Some(format!(
+                "the launch has clusters of {cluster} blocks, and the kernel is compiled for {fixed}: leave out \
+                 `.cluster(…)` of the `LaunchConfig`"
+            ));
+        }
+        if self.cluster_blocks < 2 {
+            return Some(format!(
+                "the launch has clusters of {blocks} blocks, and this GPU has no clusters: use a GPU of compute \
+                 capability 9.0 or later, or the simulator"
+            ));
+        }
+        if blocks > u128::from(self.cluster_blocks) {
+            return Some(format!(
+                "a cluster has {blocks} blocks, and this device allows {}: use a smaller cluster (every GPU with \
+                 clusters allows {PORTABLE_CLUSTER})",
+                self.cluster_blocks
+            ));
+        }
+        for (axis, grid, cluster) in [('x', grid.x, cluster.x), ('y', grid.y, cluster.y), ('z', grid.z, cluster.z)] {
+            if !grid.is_multiple_of(cluster) {
+                return Some(format!(
+                    "the grid's {axis} is {grid}, which is not a multiple of the cluster's {cluster}: use a multiple, \
+                     such as {}",
+                    u64::from(grid).next_multiple_of(cluster.into())
+                ));
+            }
+        }
         None
     }
 }
@@ -92,7 +138,7 @@ pub(crate) fn max_cooperative_threads() -> usize {
 /// # Errors
 /// The fault's kind, which states the limit that the launch exceeds.
 pub(crate) fn validate(kernel: &KernelInfo, config: &LaunchConfig) -> Result<(), FaultKind> {
-    let LaunchConfig { grid, block, shared_bytes, is_cooperative, .. } = *config;
+    let LaunchConfig { grid, block, shared_bytes, is_cooperative, cluster, .. } = *config;
     let dynamic = shared_bytes as usize;
     if dynamic > LIMIT {
         return Err(FaultKind::SharedMemory { needed: dynamic, limit: LIMIT });
@@ -106,6 +152,14 @@ pub(crate) fn validate(kernel: &KernelInfo, config: &LaunchConfig) -> Result<(),
             "a cooperative launch of {} blocks of {} threads runs all of them at the same time, and the simulator runs \
              at most {max} threads at the same time: launch fewer blocks",
             grid.count(),
+            block.count()
+        )));
+    }
+    if cluster.count().saturating_mul(block.count()) > max as u128 {
+        return Err(FaultKind::SimulatorLimit(format!(
+            "the blocks of a cluster run at the same time, a cluster of {} blocks of {} threads needs as many stacks, \
+             and the simulator has {max}: use smaller clusters or blocks",
+            cluster.count(),
             block.count()
         )));
     }

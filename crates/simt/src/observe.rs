@@ -44,6 +44,28 @@ fn notify(space: Space, access: Access, address: usize, bytes: usize, at: Line) 
     }
 }
 
+/// Notifies the watcher of an access that the current thread of `block` makes to the shared memory of `owner`
+/// immediately after this call. Reports a fault if `owner` has ended.
+pub(crate) fn observe_remote(block: &Block, owner: &Block, touch: &Touch) {
+    owner.membership.is_accessed.set(true);
+    let watching = is_watching() && !std::thread::panicking();
+    if watching {
+        let start = owner.context.arena.base().addr() + touch.address;
+        guard::report(block, (start, touch.bytes), touch.access.writes());
+        block.preempt(touch.at, touch.access.is_atomic());
+    }
+    block.check_owner(owner, touch);
+    if let Some(watcher) = block.watcher().filter(|_| watching) {
+        let mut next = watcher.remote_access(&block.context, &owner.context, touch);
+        if matches!(next, Next::LetOthersRun) {
+            block.let_others_run();
+            block.check_owner(owner, touch);
+            next = watcher.remote_access_again(&block.context, &owner.context, touch);
+        }
+        follow(block, watcher, next, touch.at);
+    }
+}
+
 /// Returns the value that the current thread's atomic read returns, and whose notification came before. `newest` is the
 /// value in memory.
 #[inline(always)]

@@ -51,31 +51,50 @@ impl Chooser {
 /// The order in which the blocks of a grid run, as a permutation of their linear indices.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BlockOrder {
+    /// The number of clusters. Without clusters, each block counts as one.
     blocks: u64,
     factor: u64,
     offset: u64,
+    /// The extent of a cluster in blocks, and the number of these blocks.
+    cluster: Dim3,
+    cluster_blocks: u64,
+    takes_last: bool,
 }
 
 impl BlockOrder {
-    /// Makes the order in which `schedule` runs `blocks` blocks.
-    pub(crate) fn new(schedule: Schedule, blocks: u64) -> Self {
-        if blocks < 2 || (schedule.key().is_none() && !schedule.takes_last()) {
-            return Self { blocks, factor: 1, offset: 0 };
+    /// Makes the order in which `schedule` runs the blocks of `grid`. The blocks of a cluster, whose extent is `cluster`,
+    /// have consecutive positions.
+    pub(crate) fn new(schedule: Schedule, grid: Dim3, cluster: Dim3) -> Self {
+        let cluster_blocks = cluster.count() as u64;
+        let order = Self::of_units(schedule, grid.count() as u64 / cluster_blocks);
+        Self { cluster, cluster_blocks, ..order }
+    }
+
+    /// Makes the order in which `schedule` runs `blocks` blocks without clusters.
+    fn of_units(schedule: Schedule, blocks: u64) -> Self {
+        let takes_last = schedule.takes_last();
+        let in_order = |factor, offset| {
+            let cluster = Dim3::new(1, 1, 1);
+            Self { blocks, factor, offset, cluster, cluster_blocks: 1, takes_last }
+        };
+        if blocks < 2 || (schedule.key().is_none() && !takes_last) {
+            return in_order(1, 0);
         }
         let Some(key) = schedule.key() else {
             // Position p has block −1 − p modulo the number of blocks.
-            return Self { blocks, factor: blocks - 1, offset: blocks - 1 };
+            return in_order(blocks - 1, blocks - 1);
         };
         let mut factor = scramble(key) % blocks;
         while greatest_common_divisor(factor, blocks) != 1 {
             factor = (factor + 1) % blocks;
         }
-        Self { blocks, factor, offset: scramble(!key) % blocks }
+        in_order(factor, scramble(!key) % blocks)
     }
 
-    /// Returns the linear index of the block that runs at `position`.
+    /// Returns the linear index of the block that runs at `position`, or of the cluster at this position among the
+    /// clusters.
     #[inline]
-    pub(crate) fn block_at(&self, position: u64) -> u64 {
+    fn block_at(&self, position: u64) -> u64 {
         if self.factor == 1 && self.offset == 0 {
             position
         } else if self.blocks <= u64::from(u32::MAX) {
@@ -88,9 +107,25 @@ impl BlockOrder {
 
     /// Returns the linear index of the block that runs at `position`, and the block's index in `grid`.
     pub(crate) fn index_at(&self, position: u64, grid: Dim3) -> (u64, Dim3) {
+        if self.cluster_blocks > 1 {
+            return self.index_in_cluster(position, grid);
+        }
         let linear = self.block_at(position);
         let index = if grid.y == 1 && grid.z == 1 { Dim3::new(linear as u32, 0, 0) } else { grid.index(linear) };
         (linear, index)
+    }
+
+    /// Does what [`index_at`](Self::index_at) does, in a grid with clusters.
+    #[cold]
+    fn index_in_cluster(&self, position: u64, grid: Dim3) -> (u64, Dim3) {
+        let Self { cluster: extent, cluster_blocks: blocks, offset, takes_last, .. } = *self;
+        let within = if takes_last { blocks - 1 - position % blocks } else { (position + offset) % blocks };
+        let clusters = Dim3::new(grid.x / extent.x, grid.y / extent.y, grid.z / extent.z);
+        let (first, within) = (clusters.index(self.block_at(position / blocks)), extent.index(within));
+        let index =
+            Dim3::new(first.x * extent.x + within.x, first.y * extent.y + within.y, first.z * extent.z + within.z);
+        let row = u64::from(index.z) * u64::from(grid.y) + u64::from(index.y);
+        (row * u64::from(grid.x) + u64::from(index.x), index)
     }
 }
 
@@ -113,7 +148,7 @@ mod tests {
     fn a_block_order_is_a_permutation() {
         for blocks in [1_u64, 2, 3, 4, 5, 12, 97, 1000] {
             for schedule in schedules() {
-                let order = BlockOrder::new(schedule, blocks);
+                let order = BlockOrder::of_units(schedule, blocks);
                 let mut seen = vec![false; blocks as usize];
                 for position in 0..blocks {
                     let block = order.block_at(position) as usize;
@@ -124,8 +159,28 @@ mod tests {
     }
 
     #[test]
+    fn the_blocks_of_a_cluster_follow_each_other() {
+        let (grid, cluster) = (Dim3::new(6, 4, 2), Dim3::new(3, 2, 1));
+        for schedule in schedules() {
+            let order = BlockOrder::new(schedule, grid, cluster);
+            let mut all = std::collections::HashSet::new();
+            for first in (0..48).step_by(6) {
+                let of = |position| {
+                    let (linear, index) = order.index_at(position, grid);
+                    assert_eq!(grid.index(linear), index, "{schedule}");
+                    all.insert(linear);
+                    (index.x / 3, index.y / 2, index.z)
+                };
+                let clusters: std::collections::HashSet<_> = (first..first + 6).map(of).collect();
+                assert_eq!(clusters.len(), 1, "{schedule}");
+            }
+            assert_eq!(all.len(), 48, "{schedule}");
+        }
+    }
+
+    #[test]
     fn the_last_block_comes_first() {
-        let order = BlockOrder::new(Schedule::LastFirst, 5);
+        let order = BlockOrder::of_units(Schedule::LastFirst, 5);
         assert_eq!([0, 1, 2, 3, 4].map(|position| order.block_at(position)), [4, 3, 2, 1, 0]);
     }
 
@@ -133,7 +188,7 @@ mod tests {
     fn huge_grids_do_not_overflow() {
         let blocks = (1 << 31) * 65535 * 65535;
         for schedule in schedules() {
-            assert!(BlockOrder::new(schedule, blocks).block_at(blocks - 1) < blocks);
+            assert!(BlockOrder::of_units(schedule, blocks).block_at(blocks - 1) < blocks);
         }
     }
 

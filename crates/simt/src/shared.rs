@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use bytemuck::Pod;
 
 use crate::block::Block;
-use crate::block::arena::{ArrayInfo, Exceeded, LIMIT, STATIC_LIMIT};
+use crate::block::arena::{ArrayInfo, LIMIT};
 use crate::current::{current, expect_current};
 use crate::faults::FaultKind;
 use crate::faults::wait::Barrier;
@@ -76,13 +76,7 @@ pub fn allocate_instance(site: &'static Site, instance: &'static str, element: u
             }
             address
         }
-        Err(exceeded) => {
-            let kind = match exceeded {
-                Exceeded::All { needed } => FaultKind::SharedMemory { needed, limit: LIMIT },
-                Exceeded::Static { needed } => FaultKind::StaticSharedMemory { needed, limit: STATIC_LIMIT },
-            };
-            block.raise(kind, Location::caller())
-        }
+        Err(exceeded) => block.raise(exceeded.into(), Location::caller()),
     }
 }
 

@@ -28,6 +28,8 @@ pub enum SyncKind {
     Fence,
     /// A barrier of all blocks of the grid.
     Grid,
+    /// A barrier of all blocks of a cluster.
+    Cluster,
 }
 
 impl SyncKind {
@@ -48,6 +50,7 @@ impl SyncKind {
             Self::Reduction => "reduction",
             Self::Fence => "fence",
             Self::Grid => "grid barrier",
+            Self::Cluster => "cluster barrier",
         }
     }
 }

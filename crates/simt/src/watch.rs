@@ -17,6 +17,7 @@ use std::cell::Cell;
 use crate::block::context::BlockContext;
 use crate::faults::FaultKind;
 use crate::faults::wait::PhaseWait;
+use crate::geometry::Dim3;
 use crate::lanes::Thread;
 use crate::on_drop::OnDrop;
 use crate::region::Space;
@@ -90,6 +91,26 @@ impl Access {
         )
     }
 
+    /// Returns true if the access is atomic only for the threads of its own cluster.
+    #[inline(always)]
+    pub(crate) fn is_for_cluster(self) -> bool {
+        matches!(
+            self,
+            Self::AtomicLoad(_, Scope::Cluster) | Self::AtomicStore(_, Scope::Cluster) | Self::Update(Scope::Cluster)
+        )
+    }
+
+    /// Returns true if the access is atomic only for the threads of its own block or cluster.
+    #[inline(always)]
+    pub(crate) fn is_narrow(self) -> bool {
+        match self {
+            Self::AtomicLoad(_, scope) | Self::AtomicStore(_, scope) | Self::Update(scope) => {
+                matches!(scope, Scope::Block | Scope::Cluster)
+            }
+            _ => false,
+        }
+    }
+
     /// Returns true if the access is atomic also for other devices and the host.
     #[inline(always)]
     pub(crate) fn is_for_system(self) -> bool {
@@ -156,6 +177,14 @@ pub(crate) enum Next {
     FaultAt(Box<FaultKind>, Line),
 }
 
+/// An access to the shared memory of a block, by a thread of another block.
+#[derive(Debug)]
+pub(crate) struct LateAccess {
+    pub(crate) block: Dim3,
+    pub(crate) thread: Thread,
+    pub(crate) touch: Touch,
+}
+
 /// A watcher of one launch. Unless stated otherwise, a notification is about the block's current thread.
 pub(crate) trait Watcher {
     /// Notifies the watcher that the block begins. None of its threads has started.
@@ -171,6 +200,23 @@ pub(crate) trait Watcher {
     /// [`Next::LetOthersRun`].
     fn access_again(&self, _block: &BlockContext, _touch: &Touch) -> Next {
         Next::Continue
+    }
+
+    /// Notifies the watcher that the thread is about to make the access `touch` to the shared memory of `_owner`, another
+    /// block of its cluster that has not ended. `touch.address` is an address there.
+    fn remote_access(&self, block: &BlockContext, _owner: &BlockContext, touch: &Touch) -> Next {
+        self.access(block, touch)
+    }
+
+    /// Notifies the watcher again of the access `touch`, like [`Watcher::access_again`].
+    fn remote_access_again(&self, _block: &BlockContext, _owner: &BlockContext, _touch: &Touch) -> Next {
+        Next::Continue
+    }
+
+    /// Returns an access by another block to the shared memory of this block, all of whose threads have exited, if
+    /// nothing orders the access before the block's end.
+    fn access_after_end(&self, _block: &BlockContext) -> Option<LateAccess> {
+        None
     }
 
     /// Notifies the watcher that the thread executes a branch. The thread takes the branch if `_is_taken` is true.
@@ -198,6 +244,18 @@ pub(crate) trait Watcher {
     /// Notifies the watcher that all blocks have reached a barrier of the grid. None has continued. `barrier` was
     /// called for each block before.
     fn grid_barrier(&self, _blocks: &[&BlockContext]) {}
+
+    /// Notifies the watcher that `_thread` arrives at the barrier of its cluster. The arrival orders no accesses if
+    /// `_is_relaxed` is true.
+    fn cluster_arrival(&self, _block: &BlockContext, _thread: Thread, _is_relaxed: bool) {}
+
+    /// Notifies the watcher that all threads of a cluster have arrived at its barrier. None has continued. `_blocks` are
+    /// the cluster's blocks that have not ended. A block has a line if all its threads synchronise at the barrier:
+    /// these arrivals and waits are not announced by `cluster_arrival` and `cluster_wait`.
+    fn cluster_barrier(&self, _blocks: &[(&BlockContext, Option<Line>)]) {}
+
+    /// Notifies the watcher that the thread has waited at the barrier of its cluster.
+    fn cluster_wait(&self, _block: &BlockContext) {}
 
     /// Notifies the watcher that the lanes in the mask `lanes` of `warp` have all reached the operation `kind` at `at`.
     /// None has continued.

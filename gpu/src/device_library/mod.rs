@@ -4,6 +4,7 @@
 //! The test kernels do not belong to an algorithm, and the program `host` does not contain them.
 
 mod atomics;
+mod clusters;
 mod copies;
 mod generic;
 mod launching;
@@ -11,6 +12,7 @@ mod memory;
 mod synchronisation;
 
 pub use atomics::{atomics_float, atomics_integer, hand_over, hand_over_fenced, wide_products};
+pub use clusters::{cluster_reverse, cluster_sum};
 pub use copies::{copy_async, copy_async_by_elements};
 pub use generic::{combine_block, timers};
 pub use launching::{add_neighbours, add_slices, bounded, coordinates, print_numbers, store_at};
@@ -39,4 +41,6 @@ cuda_std::kernels![
     count_even,
     shuffles,
     votes,
+    cluster_sum,
+    cluster_reverse,
 ];

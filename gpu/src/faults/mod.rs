@@ -19,6 +19,10 @@
 //! | [`double_checked()`] | a relaxed load of a published state | race between blocks | an acquire load |
 //! | [`vectors_misaligned()`] | vector accesses at any address | misaligned access | [`saxpy_vectorised()`](crate::saxpy::saxpy_vectorised()) |
 //! | [`copies_not_waited_for()`], [`copies_over_reads()`] | reads an asynchronous copy too early; starts one too early | read of uninitialised memory; race in the block | [`scan_pipelined()`](crate::scan::scan_pipelined()) |
+//! | [`cluster_unsynchronised()`] | no barrier of the cluster between write and read | race between blocks | [`cluster_reverse()`](crate::device_library::cluster_reverse()) |
+//! | [`cluster_not_begun()`], [`cluster_ended()`] | no barrier of the cluster before the first access to another block, or after the last one | access to a block that may not have begun, or that may have ended | [`cluster_reverse()`](crate::device_library::cluster_reverse()) |
+//! | [`cluster_barrier_in_branch()`], [`cluster_arrives_twice()`] | a barrier of the cluster that only some threads reach; two arrivals and one wait | barrier not reached; two arrivals | [`cluster_sum()`](crate::device_library::cluster_sum()) |
+//! | [`cluster_without_last()`] | a rank that the cluster does not have | rank out of range | [`cluster_sum()`](crate::device_library::cluster_sum()) |
 //!
 //! One fault from the textbooks cannot be written in Rust. The down-sweep in Tuomanen's ch. 4 uses `tid` before its
 //! definition. A C compiler finds another `tid` in an outer scope or rejects the code. Rust always rejects it.
@@ -31,6 +35,7 @@
 
 mod barriers;
 mod bound;
+mod clusters;
 mod collectives;
 mod copies;
 mod flags;
@@ -47,6 +52,10 @@ mod warp_tail;
 
 pub use barriers::{barrier_in_branch, barrier_of_two_calls, barrier_skipped, barriers_of_branches};
 pub use bound::{UNROLL, bound_underflows, bound_wraps};
+pub use clusters::{
+    cluster_arrives_twice, cluster_barrier_in_branch, cluster_ended, cluster_not_begun, cluster_unsynchronised,
+    cluster_without_last,
+};
 pub use collectives::{aggregates_reused, collective_in_branch};
 pub use copies::{THREADS, copies_not_waited_for, copies_over_reads};
 pub use flags::{flag_before_value, flag_relaxed};
@@ -87,4 +96,10 @@ cuda_std::kernels! {
     copies_over_reads,
     aggregates_reused,
     collective_in_branch,
+    cluster_unsynchronised,
+    cluster_not_begun,
+    cluster_ended,
+    cluster_barrier_in_branch,
+    cluster_arrives_twice,
+    cluster_without_last,
 }

@@ -1,5 +1,6 @@
 //! Runs the conformance suites in one program. The names of a suite's tests begin with the name of its module.
 
+mod clusters;
 mod collectives;
 mod dependencies;
 mod device_library;

@@ -32,7 +32,27 @@ pub(super) fn cases() -> Vec<Case> {
     add(&["count_even"], "3 blocks of 70 threads", count_even);
     add(&["shuffles"], "a block of 96 threads", shuffles);
     add(&["votes"], "a block of 45 threads, one whole warp and a partial one", votes);
+    add(&["cluster_sum"], "2 clusters of 3 blocks of 64 threads", cluster_sum);
+    add(&["cluster_reverse"], "2 clusters of 2 blocks of 64 threads", cluster_reverse);
     cases
+}
+
+fn cluster_sum(stage: &Stage) -> Result<(), CaseError> {
+    let x: Vec<u32> = (0..6 * 64).collect();
+    let (x_on_device, mut sums) = (stage.device.upload(&x)?, stage.device.zeroed(2)?);
+    let call = kernels::cluster_sum(x_on_device.view(), sums.view_mut());
+    stage.device.launch(LaunchConfig::new(6, 64).cluster(3), call)?;
+    let expected: Vec<u32> = x.chunks(3 * 64).map(|chunk| chunk.iter().sum()).collect();
+    equal("sums", &sums.download()?, &expected)
+}
+
+fn cluster_reverse(stage: &Stage) -> Result<(), CaseError> {
+    let x: Vec<f64> = (0..4 * 64).map(f64::from).collect();
+    let (x_on_device, mut y) = (stage.device.upload(&x)?, stage.device.zeroed(x.len())?);
+    let call = kernels::cluster_reverse(x_on_device.view(), y.view_mut());
+    stage.device.launch(LaunchConfig::new(4, 64), call)?;
+    let expected: Vec<f64> = x.chunks(128).flat_map(|chunk| chunk.iter().rev().copied()).collect();
+    equal("y", &y.download()?, &expected)
 }
 
 fn atomics_integer(stage: &Stage) -> Result<(), CaseError> {

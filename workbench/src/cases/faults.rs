@@ -3,10 +3,11 @@
 use cuda_std::{Global, GlobalMut};
 use gpu::faults::{
     ITEMS, TILE, aggregates_reused, barrier_in_branch, barrier_of_two_calls, barrier_skipped, barriers_of_branches,
-    bound_underflows, bound_wraps, collective_in_branch, copies_not_waited_for, copies_over_reads, double_checked,
-    flag_before_value, flag_relaxed, life_in_place, life_in_place_blocks, prefix_in_place, shuffle_outside_mask,
-    sum_partials, tail_dropped, ticket_without_fences, tile_reused, tile_unsynchronised, vectors_misaligned,
-    warp_tail_unsynchronised,
+    bound_underflows, bound_wraps, cluster_arrives_twice, cluster_barrier_in_branch, cluster_ended, cluster_not_begun,
+    cluster_unsynchronised, cluster_without_last, collective_in_branch, copies_not_waited_for, copies_over_reads,
+    double_checked, flag_before_value, flag_relaxed, life_in_place, life_in_place_blocks, prefix_in_place,
+    shuffle_outside_mask, sum_partials, tail_dropped, ticket_without_fences, tile_reused, tile_unsynchronised,
+    vectors_misaligned, warp_tail_unsynchronised,
 };
 use launch::{Call, Device, Element, Error, LaunchConfig};
 
@@ -118,6 +119,18 @@ pub fn faults() -> Vec<Case> {
         let (x, mut y) = (device.upload(&[1; 300])?, device.alloc(256)?);
         device.launch(LaunchConfig::new(2, 32), vectors_misaligned(x.view(), y.view_mut(), 3))
     });
+    macro_rules! clusters {
+        ($($kernel:ident)*) => {$(
+            add(&[stringify!($kernel)], "a cluster of 2 blocks of 64 threads", |device| {
+                let mut y = device.zeroed(128)?;
+                device.launch(LaunchConfig::new(2, 64).cluster(2), $kernel(y.view_mut()))
+            });
+        )*};
+    }
+    clusters! {
+        cluster_unsynchronised cluster_not_begun cluster_ended cluster_barrier_in_branch cluster_arrives_twice
+        cluster_without_last
+    }
     cases.push(Case::new(
         "faults",
         "tail_dropped",

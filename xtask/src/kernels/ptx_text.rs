@@ -32,6 +32,11 @@ const EXCEPTIONS: &[Exception] = &[
         reason: "one barrier precedes the tree, and each of its eight unrolled steps has one",
     },
     Exception {
+        kernels: "cluster_*",
+        barriers: Barriers { block: 2, warp: 0 },
+        reason: "the barriers of the cluster are named `sync`; in older PTX they are those of the block",
+    },
+    Exception {
         kernels: "reduce_unrolled_last_warp_*",
         barriers: Barriers { block: 3, warp: 5 },
         reason: "the last of the last warp's six steps has no barrier, and the strides are constants",

@@ -14,7 +14,7 @@ pub fn calls(function: &Function) -> Vec<&Instruction> {
 /// The numbers of block barriers and warp barriers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Barriers {
-    /// The number of block barriers: `bar.sync`, `bar.red`.
+    /// The number of barriers of the block, `bar.sync` and `bar.red`, and of the cluster, `barrier.cluster.wait`.
     pub block: usize,
     /// The number of warp barriers: `bar.warp.sync`.
     pub warp: usize,
@@ -36,6 +36,7 @@ pub fn barriers(module: &Module, entry: &Function) -> Barriers {
         }
         match parts.next() {
             Some("warp") => barriers.warp += 1,
+            Some("cluster") if parts.any(|part| part == "wait") => barriers.block += 1,
             Some("sync" | "red" | "cta") if !parts.any(|part| part == "arrive") => barriers.block += 1,
             _ => {}
         }

@@ -3,11 +3,13 @@
 //! - `#[kernel(max_threads = M, min_blocks = B)]` has no counterpart in `rustc`. The attribute leaves the comment `//
 //!   cuda_std launch_bounds <kernel> <M> <B>` (`B` = 0: none), which this module turns into `.maxntid` and
 //!   `.minnctapersm`.
+//! - `#[kernel(cluster = …)]` leaves the comment `// cuda_std cluster <kernel> <x> <y> <z>`. It becomes
+//!   `.explicitcluster` and `.reqnclusterdim` from sm_90 on, and nothing for older architectures, which have no clusters.
 //! - A function cannot declare a shared array whose size is only known inside the function. It leaves the comment `//
 //!   cuda_std shared_array <symbol> <bytes>` before it uses the symbol, and this module declares the array.
 //! - `rustc` puts no static into constant memory. This module moves a static there for `// cuda_std constant <symbol>`.
-//! - Atomic operations on 128 bits need PTX 8.4, and LLVM writes an older version for sm_90. This module raises the
-//!   version of a module that has such an operation.
+//! - Atomic operations on 128 bits need PTX 8.4, and relaxed arrivals at a cluster's barrier 8.0. LLVM writes an older
+//!   version for sm_90. This module raises the version of a module that has such an instruction.
 //! - If an architecture lacks the instructions of a part of `cuda_std`, the PTX contains a fallback, marked by the
 //!   comment `// cuda_std fallback <part> <architecture>`. This module removes the comment, and
 //!   [`BuildOutput`](crate::BuildOutput) lists the parts.
@@ -33,6 +35,9 @@ pub use header::Header;
 /// The start of the comment with a kernel's launch bounds.
 const LAUNCH_BOUNDS: &str = "// cuda_std launch_bounds ";
 
+/// The start of the comment with the size of a kernel's clusters.
+const CLUSTER: &str = "// cuda_std cluster ";
+
 /// An error in a PTX text.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -40,6 +45,9 @@ pub enum PtxError {
     /// A launch bounds comment does not have the form that the message shows.
     #[error("cannot read the launch bounds in `{0}`: expected `{LAUNCH_BOUNDS}<kernel> <threads> <blocks>`")]
     Malformed(String),
+    /// A cluster comment does not have the form that the message shows.
+    #[error("cannot read the size of clusters in `{0}`: expected `{CLUSTER}<kernel> <x> <y> <z>`")]
+    MalformedCluster(String),
     /// The launch bounds of a kernel allow more threads than a block can have, or none.
     #[error("kernel `{kernel}` has launch bounds of {threads} threads per block: use 1 to 1024")]
     Threads {
@@ -72,10 +80,13 @@ impl std::fmt::Debug for PtxError {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 struct Bounds {
+    /// The maximum number of threads per block, or 0 if there is no bound.
     threads: u32,
     blocks: u32,
+    /// The size of the clusters, or zeros if it is not fixed.
+    cluster: [u32; 3],
 }
 
 /// Returns the final text of a module: `header`, and below it the compiler's `ptx` in processed form.
@@ -98,17 +109,18 @@ pub fn process(ptx: &str) -> Result<String, PtxError> {
     }
 }
 
-/// Returns `ptx` with at least the version that its operations on 128 bits need, if it has any.
+/// Returns `ptx` with at least the version that its instructions need.
 fn raise_version(ptx: String) -> String {
-    const NEEDED: (u32, u32) = (8, 4);
+    const NEEDED: [(&str, (u32, u32)); 2] = [(".b128 ", (8, 4)), ("barrier.cluster.arrive.relaxed", (8, 0))];
+    let Some((_, needed)) = NEEDED.into_iter().find(|(instruction, _)| ptx.contains(instruction)) else { return ptx };
     let version = |line: &str| -> Option<(u32, u32)> {
         let (major, minor) = line.strip_prefix(".version ")?.trim().split_once('.')?;
         Some((major.parse().ok()?, minor.parse().ok()?))
     };
-    let line = ptx.lines().find(|line| version(line).is_some_and(|found| found < NEEDED));
+    let line = ptx.lines().find(|line| version(line).is_some_and(|found| found < needed));
     match line {
-        Some(line) if ptx.contains(".b128 ") => ptx.replacen(line, &format!(".version {}.{}", NEEDED.0, NEEDED.1), 1),
-        _ => ptx,
+        Some(line) => ptx.replacen(line, &format!(".version {}.{}", needed.0, needed.1), 1),
+        None => ptx,
     }
 }
 
@@ -121,7 +133,22 @@ fn parse_bounds(line: &str, rest: &str) -> Result<(String, Bounds), PtxError> {
     if !(1..=1024).contains(&threads) {
         return Err(PtxError::Threads { kernel: kernel.to_owned(), threads });
     }
-    Ok((kernel.to_owned(), Bounds { threads, blocks }))
+    Ok((kernel.to_owned(), Bounds { threads, blocks, ..Bounds::default() }))
+}
+
+fn parse_cluster(line: &str, rest: &str) -> Result<(String, [u32; 3]), PtxError> {
+    let malformed = || PtxError::MalformedCluster(line.to_owned());
+    let mut words = rest.split_whitespace();
+    let kernel = words.next().ok_or_else(malformed)?;
+    let sizes = words.map(str::parse).collect::<Result<Vec<u32>, _>>().map_err(|_| malformed())?;
+    Ok((kernel.to_owned(), sizes.try_into().map_err(|_| malformed())?))
+}
+
+/// Returns true if the architecture of `ptx` has clusters.
+fn has_clusters(ptx: &str) -> bool {
+    let target = ptx.lines().find_map(|line| line.strip_prefix(".target sm_"));
+    let digits = target.map(|target| target.trim_end_matches(|c: char| !c.is_ascii_digit()));
+    digits.and_then(|digits| digits.parse::<u32>().ok()).is_some_and(|arch| arch >= 90)
 }
 
 /// Returns the name of the kernel whose entry starts in this line.
@@ -136,15 +163,25 @@ pub(crate) fn entry_name(line: &str) -> Option<&str> {
 fn apply_launch_bounds(ptx: &str) -> Result<String, PtxError> {
     let mut bounds: BTreeMap<String, Bounds> = BTreeMap::new();
     let mut lines = Vec::new();
+    let has_clusters = has_clusters(ptx);
     for line in ptx.lines() {
+        if let Some(rest) = line.trim().strip_prefix(CLUSTER.trim_end()) {
+            let (kernel, cluster) = parse_cluster(line.trim(), rest)?;
+            let bounds = bounds.entry(kernel.clone()).or_default();
+            let is_new = bounds.cluster == [0; 3] || bounds.cluster == cluster;
+            bounds.cluster = cluster;
+            if is_new { continue } else { return Err(PtxError::Contradiction(kernel)) }
+        }
         let Some(rest) = line.trim().strip_prefix(LAUNCH_BOUNDS.trim_end()) else {
             lines.push(line);
             continue;
         };
         let (kernel, found) = parse_bounds(line.trim(), rest)?;
-        if bounds.insert(kernel.clone(), found).is_some_and(|earlier| earlier != found) {
+        let bounds = bounds.entry(kernel.clone()).or_default();
+        if bounds.threads > 0 && (bounds.threads, bounds.blocks) != (found.threads, found.blocks) {
             return Err(PtxError::Contradiction(kernel));
         }
+        (bounds.threads, bounds.blocks) = (found.threads, found.blocks);
     }
 
     let mut text = String::with_capacity(ptx.len() + 64);
@@ -155,9 +192,14 @@ fn apply_launch_bounds(ptx: &str) -> Result<String, PtxError> {
         }
         // The brace of the body is alone in its line; a parameter list contains none.
         if line.trim() == "{"
-            && let Some(Bounds { threads, blocks }) = pending.take()
+            && let Some(Bounds { threads, blocks, cluster: [x, y, z] }) = pending.take()
         {
-            let _ = writeln!(text, ".maxntid {threads}, 1, 1");
+            if threads > 0 {
+                let _ = writeln!(text, ".maxntid {threads}, 1, 1");
+            }
+            if x > 0 && has_clusters {
+                let _ = writeln!(text, ".explicitcluster\n.reqnclusterdim {x}, {y}, {z}");
+            }
             if blocks > 0 {
                 let _ = writeln!(text, ".minnctapersm {blocks}");
             }

@@ -44,6 +44,26 @@ fn bounds_stand_between_the_parameters_and_the_body() {
 }
 
 #[test]
+fn a_cluster_is_a_directive_from_sm_90_on() {
+    let with = |size: &str| {
+        MODULE.replace(
+            "// cuda_std launch_bounds empty",
+            &format!("// cuda_std cluster scale {size}\n// cuda_std launch_bounds empty"),
+        )
+    };
+    let text = process(&with("2 3 1").replace("sm_70", "sm_90a")).unwrap();
+    let expected = "\n.maxntid 256, 1, 1\n.explicitcluster\n.reqnclusterdim 2, 3, 1\n.minnctapersm 4\n{\n";
+    assert!(text.contains(expected) && text.matches("cluster").count() == 2, "{text}");
+    assert_eq!(process(&with("2 3 1")), process(MODULE));
+    for size in ["2 3", "2 3 x", ""] {
+        assert!(matches!(process(&with(size)), Err(PtxError::MalformedCluster(_))), "{size}");
+    }
+    let twice = with("2 1 1")
+        .replace("// cuda_std launch_bounds empty", "// cuda_std cluster scale 4 1 1\n// cuda_std launch_bounds empty");
+    assert_eq!(process(&twice), Err(PtxError::Contradiction("scale".to_owned())));
+}
+
+#[test]
 fn operations_on_128_bits_raise_the_version() {
     let version = |module: &str| process(module).unwrap().lines().next().unwrap_or_default().to_owned();
     let wide = MODULE.replace("\tret;", "\tatom.relaxed.gpu.global.exch.b128 %old, [%rd1], %new;\n\tret;");
@@ -51,6 +71,8 @@ fn operations_on_128_bits_raise_the_version() {
     assert_eq!(version(&wide), ".version 8.4");
     assert_eq!(version(&wide.replace("7.0", "7.8")), ".version 8.4");
     assert_eq!(version(&wide.replace("7.0", "8.7")), ".version 8.7");
+    let relaxed = MODULE.replace("\tret;", "\tbarrier.cluster.arrive.relaxed;\n\tret;");
+    assert_eq!(version(&relaxed), ".version 8.0");
 }
 
 #[test]

@@ -91,6 +91,26 @@ const NEW: &[&str] = &[
     "cvt.rn.bf16.f32",
     "cvt.rn.f16x2.f32",
     "cvt.rn.bf16x2.f32",
+    // Clusters.
+    "%clusterid.x;",
+    "%cluster_ctarank;",
+    "barrier.cluster.arrive;",
+    "barrier.cluster.arrive.relaxed;",
+    "barrier.cluster.wait;",
+    ".reqnclusterdim 2, 2, 1",
+    "mapa.shared::cluster.u32",
+    "ld.shared::cluster.u32",
+    "ld.shared::cluster.u8",
+    "st.shared::cluster.v4.u32",
+    "atom.relaxed.cluster.shared::cluster.add.u64",
+    "atom.relaxed.cluster.shared::cluster.cas.b64",
+    "atom.relaxed.cluster.shared::cluster.min.u64",
+    "atom.relaxed.cluster.shared::cluster.add.f32",
+    "ld.acquire.cluster.shared.u32",
+    "st.release.cluster.shared::cluster.u32",
+    "ld.relaxed.cluster.global.u32",
+    "fence.sc.cluster;",
+    "fence.acq_rel.cluster;",
 ];
 
 pub fn kernels() -> PathBuf {
@@ -120,7 +140,8 @@ pub fn older_instructions_serve(build: CudaBuilder) {
     let parts = ["`AsyncCopies` has instructions from sm_80", "`AtomicRef<u128>` has instructions from sm_90"];
     assert_eq!(
         fallbacks,
-        [parts[0], parts[1], "`Barrier` has instructions from sm_80"].map(|part| format!("{part} on"))
+        [parts[0], parts[1], "`Barrier` has instructions from sm_80", "`cluster` has instructions from sm_90"]
+            .map(|part| format!("{part} on"))
     );
     for instruction in EVERYWHERE {
         assert!(ptx.contains(instruction), "no `{instruction}`:\n{ptx}");

@@ -21,6 +21,13 @@ pub fn fence_block() {
     backend::fence(Scope::Block);
 }
 
+/// Orders accesses like [`fence()`], but only for the threads of the cluster (`fence.sc.cluster`).
+#[inline(always)]
+#[track_caller]
+pub fn fence_cluster() {
+    backend::fence_cluster();
+}
+
 /// Orders accesses like [`fence()`], but for the threads of all devices, and for the host if it maps the memory
 /// (`fence.sc.sys`).
 #[doc(alias = "__threadfence_system")]
@@ -46,6 +53,13 @@ pub fn fence_acq_rel() {
 #[track_caller]
 pub fn fence_acq_rel_block() {
     backend::fence_acquire_release(Scope::Block);
+}
+
+/// Orders accesses like [`fence_acq_rel`], but only for the threads of the cluster (`fence.acq_rel.cluster`).
+#[inline(always)]
+#[track_caller]
+pub fn fence_acq_rel_cluster() {
+    backend::fence_acquire_release_cluster();
 }
 
 /// Orders accesses like [`fence_acq_rel`], but for the threads of all devices and for the host (`fence.acq_rel.sys`).

@@ -1,19 +1,18 @@
 //! Atomic operations on elements of global and shared memory.
 //!
-//! The methods of views, such as [`GlobalMut::atomic_add`], are atomic for all threads of the device. They are relaxed,
-//! which means that they order no other access. To publish other writes, store with [`GlobalMut::store_release`] and
-//! read with [`GlobalMut::load_acquire`], or put a [`fence`] between the accesses. To publish a single word,
-//! [`GlobalMut::store_relaxed`] and [`GlobalMut::load_relaxed`] are enough.
+//! The methods of views, such as [`GlobalMut::atomic_add`], are relaxed and atomic for all threads of the device. To
+//! publish other writes, use [`GlobalMut::store_release`] and [`GlobalMut::load_acquire`], or a [`fence`]. To publish a
+//! single word, [`GlobalMut::store_relaxed`] and [`GlobalMut::load_relaxed`] are enough.
 //!
-//! For another scope or order, [`GlobalMut::atomic`], [`GlobalMut::block_atomic`] and [`GlobalMut::system_atomic`]
-//! return an [`AtomicRef`] to an element. [`AtomicU32`], [`BlockAtomicF32`] and others are atomic types for statics and
-//! for memory behind pointers. They correspond to Rust-CUDA's `cuda_std::atomic`.
+//! For another scope or order, `atomic`, `block_atomic`, `cluster_atomic` and `system_atomic` return a reference to an
+//! element. [`AtomicU32`], [`BlockAtomicF32`] and others are atomic types for statics and for memory behind pointers.
 //!
 //! The simulator checks scopes: an operation of block scope races with operations of other blocks on the same element,
 //! and a fence of block scope orders nothing for other blocks.
 
 use crate::{Element, GlobalMut, Shared, backend};
 
+mod cluster;
 mod fences;
 mod narrow;
 mod reference;
@@ -21,7 +20,8 @@ mod types;
 mod wide;
 
 pub use core::sync::atomic::Ordering;
-pub use fences::{fence, fence_acq_rel, fence_acq_rel_block, fence_acq_rel_system, fence_block, fence_system};
+pub use cluster::{ClusterAtomicRef, ClusterPlace};
+pub use fences::*;
 pub use reference::AtomicRef;
 pub use types::*;
 

@@ -54,11 +54,11 @@ impl<T> fmt::Debug for AtomicRef<'_, T> {
     }
 }
 
-const fn acquires(order: Ordering) -> bool {
+pub(super) const fn acquires(order: Ordering) -> bool {
     matches!(order, Ordering::Acquire | Ordering::AcqRel | Ordering::SeqCst)
 }
 
-const fn releases(order: Ordering) -> bool {
+pub(super) const fn releases(order: Ordering) -> bool {
     matches!(order, Ordering::Release | Ordering::AcqRel)
 }
 

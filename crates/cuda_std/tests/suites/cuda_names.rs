@@ -22,7 +22,7 @@ fn module(name: &str) -> String {
     }
 }
 
-const MODULES: [&str; 8] = ["atomic", "barrier", "bits", "grid", "half", "machine", "thread", "warp"];
+const MODULES: [&str; 9] = ["atomic", "barrier", "bits", "cluster", "grid", "half", "machine", "thread", "warp"];
 
 /// Returns the parts of `text` that are between backticks.
 fn quoted(text: &str) -> impl Iterator<Item = &str> {

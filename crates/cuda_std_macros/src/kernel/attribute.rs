@@ -5,12 +5,14 @@ use syn::meta::ParseNestedMeta;
 use syn::punctuated::Punctuated;
 use syn::{Error, Expr, GenericArgument, LitInt, LitStr, Token, bracketed};
 
-/// The parsed options `max_threads = …, min_blocks = …, items_per_thread = …, max_elements = …, unsuffixed,
+/// The parsed options `max_threads = …, min_blocks = …, cluster = …, items_per_thread = …, max_elements = …, unsuffixed,
 /// exported = …, instances(…)`. The options of [`is_for_checks`] are allowed and not stored.
 #[derive(Default)]
 pub struct Options {
     pub max_threads: Option<u32>,
     pub min_blocks: Option<u32>,
+    /// The fixed number of blocks in each dimension of a cluster.
+    pub cluster: Option<[u32; 3]>,
     /// Values for a kernel's description: `items_per_thread = …`, `max_elements = …`.
     pub facts: Vec<(Ident, Expr)>,
     /// The source position of the option `unsuffixed`. With this option, the entry of the only instance has the
@@ -40,11 +42,22 @@ impl Options {
         Ok(options)
     }
 
+    /// Returns the comments in the PTX of the entry `name` that `cuda_builder` turns into directives.
+    pub fn comments(&self, name: &Ident) -> Vec<String> {
+        let bounds = self
+            .max_threads
+            .map(|threads| format!("// cuda_std launch_bounds {name} {threads} {}", self.min_blocks.unwrap_or(0)));
+        let cluster = self.cluster.map(|[x, y, z]| format!("// cuda_std cluster {name} {x} {y} {z}"));
+        bounds.into_iter().chain(cluster).collect()
+    }
+
     fn set(&mut self, meta: &ParseNestedMeta<'_>) -> syn::Result<()> {
         if meta.path.is_ident("max_threads") {
             self.max_threads = Some(bound(meta, 1024)?);
         } else if meta.path.is_ident("min_blocks") {
             self.min_blocks = Some(bound(meta, 32)?);
+        } else if meta.path.is_ident("cluster") {
+            self.cluster = Some(cluster(meta)?);
         } else if meta.path.is_ident("instances") {
             self.groups.push(group(meta)?);
         } else if meta.path.is_ident("unsuffixed") {
@@ -59,8 +72,8 @@ impl Options {
             self.facts.push((name, meta.value()?.parse()?));
         } else if !is_for_checks(meta)? {
             return Err(meta.error(
-                "expected `max_threads = …`, `min_blocks = …`, `items_per_thread = …`, `max_elements = …`, \
-                 `unsuffixed`, `exported = \"feature\"`, `instances(…)`, `wide(…)` or `allow(…)`",
+                "expected `max_threads = …`, `min_blocks = …`, `cluster = …`, `items_per_thread = …`, \
+                 `max_elements = …`, `unsuffixed`, `exported = \"feature\"`, `instances(…)`, `wide(…)` or `allow(…)`",
             ));
         }
         Ok(())
@@ -88,6 +101,28 @@ fn bound(meta: &ParseNestedMeta<'_>, limit: u32) -> syn::Result<u32> {
         }
         number => Ok(number),
     }
+}
+
+/// Parses the size of a cluster: `4`, `(2, 2)` or `(2, 2, 1)`.
+fn cluster(meta: &ParseNestedMeta<'_>) -> syn::Result<[u32; 3]> {
+    let value: Expr = meta.value()?.parse()?;
+    let invalid = || {
+        let reason = "expected the number of blocks per cluster, from 1 to 16, such as `4` or `(2, 2)`";
+        Error::new(syn::spanned::Spanned::span(&value), reason)
+    };
+    let number = |value: &Expr| match value {
+        Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(number), .. }) => number.base10_parse::<u32>().ok(),
+        _ => None,
+    };
+    let extents: Option<Vec<u32>> = match &value {
+        Expr::Tuple(tuple) => tuple.elems.iter().map(number).collect(),
+        one => number(one).map(|one| vec![one]),
+    };
+    let extents = extents.filter(|extents| (1..=3).contains(&extents.len())).ok_or_else(invalid)?;
+    let mut cluster = [1; 3];
+    cluster[..extents.len()].copy_from_slice(&extents);
+    let blocks = cluster.iter().try_fold(1_u32, |all, &extent| all.checked_mul(extent));
+    if blocks.is_some_and(|blocks| (1..=16).contains(&blocks)) { Ok(cluster) } else { Err(invalid()) }
 }
 
 fn group(meta: &ParseNestedMeta<'_>) -> syn::Result<Group> {

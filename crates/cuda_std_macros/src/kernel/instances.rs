@@ -153,13 +153,14 @@ pub fn exported(function: &ItemFn, options: &Options) -> Option<TokenStream> {
     let facts = options.facts.iter().map(|(fact, value)| quote!(#fact = #value,));
     let max_threads = options.max_threads.map(|threads| quote!(max_threads = #threads,));
     let min_blocks = options.min_blocks.map(|blocks| quote!(min_blocks = #blocks,));
+    let cluster = options.cluster.map(|[x, y, z]| quote!(cluster = (#x, #y, #z),));
     let function = with_silent_assertions(function.to_token_stream());
     Some(quote! {
         #[doc(hidden)]
         #[macro_export]
         macro_rules! #name {
             (#(#patterns),*) => {
-                #[::cuda_std::kernel(#max_threads #min_blocks #(#facts)* instances(#(#choices),*))]
+                #[::cuda_std::kernel(#max_threads #min_blocks #cluster #(#facts)* instances(#(#choices),*))]
                 #function
             };
         }

@@ -73,6 +73,7 @@ pub fn kernel_type(function: &ItemFn, options: &Options, instances: &[Instance])
     let conditions: Vec<_> = conditions(attrs).collect();
     let max_threads = options.max_threads.map(|threads| quote!(.max_threads(#threads)));
     let min_blocks = options.min_blocks.map(|blocks| quote!(.min_blocks(#blocks)));
+    let cluster = options.cluster.map(|[x, y, z]| quote!(.cluster(::cuda_std::Dim3::new(#x, #y, #z))));
     let implement = |ty: TokenStream, symbol: String, instance: Option<&Instance>| {
         let facts = options.facts.iter().map(|(fact, value)| {
             let aliases = instance.map(|instance| instance.aliases(&sig.generics));
@@ -97,7 +98,8 @@ pub fn kernel_type(function: &ItemFn, options: &Options, instances: &[Instance])
                 .arguments(&[#(#arguments),*])
                 #(#facts)*
                 #max_threads
-                #min_blocks;
+                #min_blocks
+                #cluster;
 
                 // Never inlined, so that callers in other crates do not compile them again.
 

@@ -371,13 +371,11 @@ fn entry(
     let (types, values): (Vec<_>, Vec<_>) =
         parameters.iter().zip(parts).map(|(parameter, parts)| parameter.on_device(&parts)).unzip();
     let check = check_bytes(function, &types);
-    let conditions = conditions(attrs);
-    let bounds = options.max_threads.map(|threads| {
-        let text = format!("// cuda_std launch_bounds {name} {threads} {}", options.min_blocks.unwrap_or(0));
-        quote!(#(#conditions)* ::core::arch::global_asm!(#text);)
-    });
+    let conditions: Vec<_> = conditions(attrs).collect();
+    let bounds = options.comments(name).into_iter();
+    let bounds = bounds.map(|text| quote!(#(#conditions)* ::core::arch::global_asm!(#text);));
     quote! {
-        #bounds
+        #(#bounds)*
         #(#attrs)*
         #[unsafe(no_mangle)]
         #[allow(clippy::too_many_arguments, improper_ctypes_definitions)]

@@ -31,6 +31,14 @@ fn bounds_are_left_in_the_ptx_and_known_to_the_host() {
     );
     assert!(text.contains("\"// cuda_std launch_bounds k 128 2\""), "unexpected: {text}");
     assert!(text.contains(". max_threads (128u32) . min_blocks (2u32)"), "unexpected: {text}");
+    let text = expand_text(
+        quote!(cluster = (2, 3)),
+        quote!(
+            fn k() {}
+        ),
+    );
+    assert!(text.contains("\"// cuda_std cluster k 2 3 1\""), "unexpected: {text}");
+    assert!(text.contains(". cluster (:: cuda_std :: Dim3 :: new (2u32 , 3u32 , 1u32))"), "unexpected: {text}");
 }
 
 #[test]
@@ -389,6 +397,13 @@ fn what_cannot_be_a_kernel_is_refused_with_the_reason() {
                 fn k() {}
             ),
             "needs `max_threads`",
+        ),
+        (
+            quote!(cluster = (4, 5)),
+            quote!(
+                fn k() {}
+            ),
+            "from 1 to 16",
         ),
     ] {
         let error = expand(attributes, item.clone()).expect_err(&item.to_string()).to_string();

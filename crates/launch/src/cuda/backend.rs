@@ -118,6 +118,14 @@ impl Backend for GpuDevice {
         Ok(self.modules.blocks_per_sm(&self.context, kernel, block_threads, shared_bytes)? * self.multiprocessors)
     }
 
+    fn max_active_clusters(&self, kernel: &'static KernelInfo, config: LaunchConfig) -> Result<u32, Error> {
+        self.context.enter()?;
+        if self.limits.cluster_blocks < 2 && config.has_clusters() {
+            return Ok(0);
+        }
+        self.max_clusters_of(kernel, config)
+    }
+
     fn allocate(&self, bytes: usize) -> Result<Allocated, Error> {
         DeviceMemory::allocate(&self.context, bytes, None).map(|(allocated, _)| allocated)
     }

@@ -9,7 +9,7 @@ use crate::backend::Executable;
 use crate::error::{Error, Launched};
 use crate::operation::RecordedLaunch;
 
-/// The arguments of one `cuLaunchKernel`. The thread that launches it must be the one in which the context was made
+/// The arguments of one launch. The thread that launches it must be the one in which the context was made
 /// current.
 pub(super) struct BareGpuLaunch {
     function: CUfunction,
@@ -39,7 +39,14 @@ impl Executable for BareGpuLaunch {
         let RecordedLaunch { config, call, .. } = &*self.launch;
         // SAFETY: `Executable::launch` requires that the memory of the launch lives. The stream lives as long as the
         // context. In another context the driver refuses the launch.
-        unsafe { sys::launch(self.function, *config, self.context.stream(), &mut self.parameters) }
+        let result = unsafe {
+            if config.has_clusters() {
+                sys::launch_extended(self.function, *config, self.context.stream(), &mut self.parameters, false)
+            } else {
+                sys::launch(self.function, *config, self.context.stream(), &mut self.parameters)
+            }
+        };
+        result
             .map_err(|code| self.context.error(code, || format!("launch {}", Launched::new(call.info(), *config)), ""))
     }
 }

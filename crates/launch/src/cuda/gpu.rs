@@ -8,6 +8,7 @@ use std::sync::Arc;
 use cuda_std::{Dim3, KernelInfo, LaunchConfig, Params};
 
 use super::background;
+use super::clusters;
 use super::code::Target;
 use super::context::{Base, Context};
 use super::discovery::{fails, find_usable};
@@ -65,6 +66,7 @@ pub(super) fn open_on(
             block: Dim3::new(read(A::MAX_BLOCK_DIM_X)?, read(A::MAX_BLOCK_DIM_Y)?, read(A::MAX_BLOCK_DIM_Z)?),
             block_threads: read(A::MAX_THREADS_PER_BLOCK)?,
             shared_bytes: read(A::MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,
+            cluster_blocks: clusters::max_blocks(target.capability),
         };
         let context = Context::new(gpu, driver, device, base(device)?);
         Ok(GpuDevice {
@@ -102,6 +104,9 @@ impl GpuDevice {
         let loaded = self.modules.prepare(&self.context, kernel, config, &self.limits)?;
         if config.is_cooperative {
             self.check_cooperative(kernel, config)?;
+        }
+        if config.has_clusters() {
+            self.prepare_clusters(kernel, loaded, config)?;
         }
         Ok(loaded)
     }
@@ -160,6 +165,7 @@ impl GpuDevice {
         params: &Params,
         may_overlap: bool,
     ) -> Result<(), Error> {
+        let config = config.for_kernel(kernel);
         let invalid = |reason| Error::InvalidLaunch { launch: Launched::new(kernel, config), reason };
         let starts = params.starts();
         let mut addresses = [const { MaybeUninit::<*mut c_void>::uninit() }; MAX_PTX_PARAMS];
@@ -176,8 +182,9 @@ impl GpuDevice {
         // SAFETY: the module stays loaded as long as `self`. There is one address per parameter, and the caller
         // guarantees the values. A kernel that starts early waits before it accesses memory.
         let result = unsafe {
-            if loaded.waits && may_overlap && !config.is_cooperative {
-                sys::launch_overlapping(loaded.function, config, stream, addresses)
+            let may_overlap = loaded.waits && may_overlap && !config.is_cooperative;
+            if may_overlap || config.has_clusters() {
+                sys::launch_extended(loaded.function, config, stream, addresses, may_overlap)
             } else {
                 sys::launch(loaded.function, config, stream, addresses)
             }
@@ -186,6 +193,11 @@ impl GpuDevice {
             Code::LAUNCH_OUT_OF_RESOURCES => {
                 invalid("a block needs more registers than an SM has; use fewer threads per block".to_owned())
             }
+            Code::INVALID_CLUSTER_SIZE => invalid(format!(
+                "this GPU cannot run a cluster of {} such blocks at the same time: use a smaller cluster, smaller \
+                 blocks, or less shared memory",
+                config.cluster.count()
+            )),
             code => self.context.error(code, || format!("launch {}", Launched::new(kernel, config)), ""),
         })
     }

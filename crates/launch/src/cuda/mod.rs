@@ -9,6 +9,7 @@
 mod backend;
 mod background;
 mod bare;
+mod clusters;
 mod code;
 mod context;
 mod discovery;

@@ -9,6 +9,7 @@ mod kernels;
 mod atomics;
 mod barriers;
 mod bits;
+mod clusters;
 mod halves;
 mod messages;
 mod pointers;

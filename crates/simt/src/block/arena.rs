@@ -4,6 +4,7 @@ use std::cell::{Cell, OnceCell, RefCell, UnsafeCell};
 use std::mem::MaybeUninit;
 
 use crate::allocation::PAGE;
+use crate::faults::FaultKind;
 use crate::order::scramble;
 use crate::region::{ArrayPosition, DYNAMIC, SharedPart};
 
@@ -72,6 +73,15 @@ pub(crate) struct Arena {
 pub(crate) enum Exceeded {
     All { needed: usize },
     Static { needed: usize },
+}
+
+impl From<Exceeded> for FaultKind {
+    fn from(exceeded: Exceeded) -> Self {
+        match exceeded {
+            Exceeded::All { needed } => Self::SharedMemory { needed, limit: LIMIT },
+            Exceeded::Static { needed } => Self::StaticSharedMemory { needed, limit: STATIC_LIMIT },
+        }
+    }
 }
 
 impl Arena {
@@ -179,6 +189,27 @@ impl Arena {
         let address = self.extend(bytes) as u32;
         regions.push(Region { site, array, address });
         Ok((address, regions.len() - 1))
+    }
+
+    /// Returns the address in `other`, the arena of a block of the same launch, of the array element that has the
+    /// address `address` in this arena. A block allocates its static arrays in the order of their first use, so that an
+    /// array may have different addresses in two blocks.
+    ///
+    /// # Errors
+    /// [`Exceeded`] if `other` has no memory left for the array.
+    pub(crate) fn address_in(&self, other: &Self, address: u32) -> Result<u32, Exceeded> {
+        if std::ptr::eq(self, other) {
+            return Ok(address);
+        }
+        let regions = self.regions.borrow();
+        let offset = |region: &Region| address.checked_sub(region.address);
+        let is_in = |region: &Region| offset(region).is_some_and(|offset| (offset as usize) < region.array.bytes);
+        // An empty view may begin at the end of its array.
+        let ends = |region: &Region| offset(region).is_some_and(|offset| offset as usize == region.array.bytes);
+        let find = |is: &dyn Fn(&Region) -> bool| regions.iter().position(is);
+        let Some(index) = find(&is_in).or_else(|| find(&ends)) else { return Ok(address) };
+        let Region { site, array, address: start } = regions[index];
+        Ok(other.region(site, array, index)?.0 + (address - start))
     }
 
     /// Returns the array and the element at the shared address `address`, or `None` if the address is not allocated. In

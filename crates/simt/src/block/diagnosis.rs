@@ -18,6 +18,11 @@ impl Block {
     /// Returns the fault of a deadlocked block: no thread of the block can run, no thread polls, and some threads wait
     /// at a barrier or warp operation that other threads never reach.
     pub(crate) fn deadlock(&self) -> Fault {
+        if self.barrier.arrived.get() == 0
+            && let Some(fault) = self.cluster_deadlock()
+        {
+            return fault;
+        }
         if self.barrier.arrived.get() > 0
             && let Some((at, thread)) = self.barrier.at.get()
         {
@@ -41,14 +46,18 @@ impl Block {
 
     /// Returns the fault of a block whose threads have done nothing but poll for too long.
     pub(crate) fn starvation<'a>(&self, blocks: impl Iterator<Item = &'a Self>) -> Fault {
-        let waiting = self.run_queue.waiting();
+        let waiting = self.run_queue.waiting() + self.membership.waiting();
         // A thread that has yielded before an access polls as well.
         let polling = self.context.extent.threads - self.run_queue.exited() - waiting;
         let (at, thread) = match self.last_poll.get() {
             Some((at, thread)) => (Some(at.into()), thread),
             None => (None, self.thread()),
         };
-        let is_waiting = |&thread: &Thread| self.is_at_barrier(thread) || self.rendezvous.group_of(thread).is_some();
+        let is_waiting = |&thread: &Thread| {
+            self.is_at_barrier(thread)
+                || self.rendezvous.group_of(thread).is_some()
+                || self.membership.is_waiting(thread)
+        };
         let held_up = self.context.extent.iter().find(is_waiting).map(|thread| Box::new(self.whereabouts(thread)));
         let waits = blocks.flat_map(Self::waits).take(MAX_WAITS).collect();
         self.fault_of(thread, at, FaultKind::NoProgress { polling, waiting, held_up, waits })
@@ -62,6 +71,7 @@ impl Block {
         let is_active = |thread: &Thread| {
             let warp = self.run_queue.warp_of(*thread);
             (warp.exited() | warp.at_barrier.get() | warp.at_operation.get()) & thread.bit() == 0
+                && !self.membership.is_waiting(*thread)
         };
         for thread in last.into_iter().chain(self.context.extent.iter()).filter(is_active) {
             let key = |wait: &Wait| {
@@ -115,13 +125,15 @@ impl Block {
         self.run_queue.warp_of(thread).at_barrier.get() & thread.bit() != 0
     }
 
-    fn whereabouts(&self, thread: Thread) -> Whereabouts {
+    pub(super) fn whereabouts(&self, thread: Thread) -> Whereabouts {
         let (activity, at) = if self.run_queue.warp_of(thread).exited() & thread.bit() != 0 {
             (Activity::Exited, self.last_seen.get(thread).filter(|_| is_watching()))
         } else if self.is_at_barrier(thread) {
             (Activity::AtBarrier, self.barrier.at.get().map(|(at, _)| at))
         } else if let Some(group) = self.rendezvous.group_of(thread) {
             (Activity::AtWarpOperation { mask: group.mask }, Some(group.at))
+        } else if self.membership.is_waiting(thread) {
+            (Activity::AtClusterBarrier, self.membership.line_of(thread))
         } else {
             (Activity::Polling, self.last_seen.get(thread))
         };

@@ -3,6 +3,7 @@
 //! The whole state of a block is in `Cell`s, because the scheduler and the block's threads take turns on one OS thread.
 
 pub(crate) mod arena;
+pub(crate) mod cluster;
 pub(crate) mod context;
 mod counts;
 mod diagnosis;
@@ -24,6 +25,7 @@ use std::ptr;
 use corosensei::Yielder;
 
 use self::arena::Arena;
+use self::cluster::Membership;
 use self::context::BlockContext;
 use self::counts::{Barrier, Counts};
 use self::gathering::Gathering;
@@ -121,6 +123,7 @@ pub(crate) struct Block {
     named: NamedBarriers,
     gathering: Gathering,
     pub(crate) rendezvous: Rendezvous,
+    pub(crate) membership: Box<Membership>,
     pub(crate) counts: Counts,
 
     /// True if the launch records the synchronisation points that it reaches.
@@ -178,6 +181,7 @@ impl Block {
             named: NamedBarriers::default(),
             gathering: Gathering::default(),
             rendezvous: parts.rendezvous,
+            membership: Box::default(),
             counts: Counts::default(),
             records_synchronisations: grid.synchronisations.is_some(),
             reached: ReachedSynchronisations::default(),
@@ -218,6 +222,7 @@ impl Block {
         self.barrier.arrived.set(0);
         self.named.begin();
         self.gathering.begin();
+        self.membership.begin();
         self.barrier.votes.set(0);
         self.barrier.waits_for_grid.set(false);
         self.context.arena.begin(grid.config.shared_bytes, grid.schedule.seed());

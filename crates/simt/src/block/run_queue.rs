@@ -229,6 +229,11 @@ impl RunQueue {
         self.exited.get()
     }
 
+    /// Returns true if no thread may run or polls.
+    pub(crate) fn is_idle(&self) -> bool {
+        (self.pending.get() | self.polling.get()) == 0
+    }
+
     /// Marks `thread` as polling.
     pub(crate) fn poll(&self, thread: Thread) {
         let warp = self.warp_of(thread);
@@ -246,7 +251,7 @@ impl RunQueue {
         self.warps().iter().map(|warp| warp.polling.get().count_ones()).sum()
     }
 
-    /// Returns the number of threads that wait at a barrier or a warp operation.
+    /// Returns the number of threads that wait at a block barrier or a warp operation.
     pub(crate) fn waiting(&self) -> u32 {
         self.warps().iter().map(|warp| (warp.at_barrier.get() | warp.at_operation.get()).count_ones()).sum()
     }

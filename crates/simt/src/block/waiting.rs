@@ -53,7 +53,8 @@ impl Block {
         }
         let thread = self.thread();
         let warp = self.run_queue.warp_of(thread);
-        watcher.pause(&self.context, warp.at_barrier.get() | warp.at_operation.get());
+        let at_cluster = self.membership.waiting_lanes(thread.warp());
+        watcher.pause(&self.context, warp.at_barrier.get() | warp.at_operation.get() | at_cluster);
         self.note_progress();
         self.run_queue.poll(thread);
         self.suspend();

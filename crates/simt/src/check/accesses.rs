@@ -1,10 +1,11 @@
 //! Checks and records an access.
 
+use super::State;
 use super::history::Past;
 use super::phases::BarrierId;
+use super::resident::{Resident, SharedState};
 use super::shadow::{Conflict, Finding, PLAIN, Toucher, uses};
 use super::stamp::Stamp;
-use super::{Resident, State};
 use crate::block::context::BlockContext;
 use crate::region::Space;
 use crate::watch::{Access, MemoryOrder, Touch};
@@ -22,8 +23,9 @@ impl State {
         let site = self.sites.number(touch.at, touch.access, bytes);
         let is_unused = block.unused.is_noted(block.thread());
         let thread = block.thread().linear();
-        let Resident { clocks, shared, histories, objects, initial, messages, writes, arrivals, dependencies, .. } =
+        let Resident { clocks, memory, messages, writes, arrivals, dependencies, .. } =
             &mut self.residents[block.tag.get() as usize];
+        let SharedState { shadow, histories, objects, initial, .. } = memory;
         let stamp = Stamp::new(clocks.block, thread, clocks.epoch(thread), site, PLAIN);
         let past = Past { clocks, publications: &self.publications, block: clocks.block, thread };
         let version = match &mut self.weak {
@@ -36,7 +38,7 @@ impl State {
                     return Err(Finding::BeforeDependencies);
                 }
                 let histories = &mut self.histories;
-                self.has_narrow |= touch.access.is_for_block();
+                self.has_narrow |= touch.access.is_narrow();
                 self.has_system |= touch.access.is_for_system();
                 let mut toucher = Toucher::new((past, stamp), histories, &self.sites, is_unused);
                 toucher.has_narrow = self.has_narrow;
@@ -51,7 +53,7 @@ impl State {
             Space::Shared => {
                 let mut toucher = Toucher::new((past, stamp), histories, &self.sites, is_unused);
                 toucher.version = version.map(|(version, _)| version);
-                shared.touch(touch, &mut toucher)?;
+                shadow.touch(touch, &mut toucher)?;
                 let Toucher { found, overwrites_atomic, initialises, .. } = toucher;
                 (objects, initial, found, overwrites_atomic, initialises)
             }
@@ -100,7 +102,7 @@ impl State {
                 initial.overwrite(address);
             }
             if touch.space == Space::Shared {
-                self.resident(block).phases.overwrite(touch.address);
+                self.resident(block).memory.phases.overwrite(touch.address);
             }
             if let Some(weak) = &mut self.weak {
                 weak.overwrite(block, touch);

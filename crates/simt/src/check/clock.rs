@@ -39,6 +39,8 @@ pub(super) struct Clocks {
     pub(super) block: u32,
     threads: u32,
     base: u32,
+    /// The base at the block's beginning.
+    begun: u32,
     /// The latest epoch of any thread of the block.
     highest: u32,
     /// The epoch of each thread, unless the base of the thread's warp or block is later. That base is then the thread's
@@ -61,6 +63,7 @@ impl Default for Clocks {
             block: 0,
             threads: 0,
             base: 1,
+            begun: 1,
             highest: 1,
             epochs: Box::new([0; MAX_THREADS]),
             warps: Box::default(),
@@ -82,8 +85,10 @@ impl Clocks {
             *self = Self::default();
         }
         (self.block, self.threads, self.passes_fences, self.has_passed_fence) = (block, threads, passes_fences, false);
-        self.highest += 1;
+        // No thread makes an access in the first epoch. A clock that includes this epoch knows that the block has begun.
+        self.highest += 2;
         self.base = self.highest;
+        self.begun = self.base;
         self.drop_own();
         self.common = VectorClocks::default();
     }
@@ -156,6 +161,45 @@ impl Clocks {
                 for (thread, fenced) in fences {
                     self.vectors_mut(thread).fenced = fenced;
                 }
+            }
+        }
+    }
+
+    /// Returns a clock without accesses, which only includes that the block has begun.
+    pub(super) fn beginning(&self) -> VectorClock {
+        let mut clock = VectorClock::default();
+        clock.add(BlockClock::new(self.block, self.begun, &[]));
+        clock
+    }
+
+    /// Returns true if the beginning of the block of `owner` happened before the next access of `thread`.
+    pub(super) fn knows_beginning(&self, thread: u32, owner: &Self) -> bool {
+        self.has_learnt(thread, owner.block, 0, owner.begun - 1)
+    }
+
+    /// Returns true if an access of the thread `other` of `block` in `epoch` happened before the end of any thread of
+    /// this block, if all threads have ended.
+    pub(super) fn precedes_end(&self, block: u32, other: u32, epoch: u32) -> bool {
+        let has = |vectors: &VectorClocks| epoch < vectors.known.epoch(block, other);
+        has(&self.common) || (0..self.threads).any(|thread| self.has_own_vectors(thread) && has(self.vectors(thread)))
+    }
+
+    /// Adds to `all` the accesses that happened before the barrier of a cluster. Call this function directly after
+    /// [`Self::barrier`].
+    pub(super) fn publish_known(&self, all: &mut VectorClock) {
+        (0..self.threads)
+            .filter(|&thread| self.has_own_vectors(thread))
+            .for_each(|thread| all.join(&self.own[thread as usize].known));
+        all.join(&self.common.known);
+        all.add(BlockClock::new(self.block, self.base, &[]));
+    }
+
+    /// Makes the block's threads know `all`, the accesses before the barrier of a cluster.
+    pub(super) fn learn(&mut self, all: &VectorClock) {
+        self.common.known.join(all);
+        for thread in 0..self.threads {
+            if self.has_own_vectors(thread) {
+                self.own[thread as usize].known.join(all);
             }
         }
     }

@@ -2,8 +2,9 @@
 //! accesses of their threads.
 
 use super::phases::BarrierId;
+use super::resident::Resident;
 use super::vector_clock::VectorClock;
-use super::{Resident, State, number};
+use super::{State, number};
 use crate::block::context::BlockContext;
 
 impl State {
@@ -11,8 +12,10 @@ impl State {
     pub(super) fn barrier(&mut self, block: &BlockContext) {
         let resident = self.resident(block);
         resident.clocks.barrier();
-        // All earlier writes to shared memory are ordered before the next accesses.
-        resident.initial.clear();
+        // All earlier writes to shared memory are ordered before the next accesses, unless other blocks make them.
+        if resident.remote.is_empty() {
+            resident.memory.initial.clear();
+        }
         if let Some(weak) = &mut self.weak {
             weak.note_meeting(block.tag.get());
             weak.clocks(block.tag.get()).barrier();
@@ -39,8 +42,8 @@ impl State {
     /// Records that the current thread arrives at `barrier`.
     pub(super) fn arrival(&mut self, block: &BlockContext, barrier: BarrierId) {
         let thread = block.thread().linear();
-        let Resident { phases, clocks, .. } = self.resident(block);
-        phases.arrive(clocks, thread, barrier);
+        let Resident { memory, clocks, .. } = self.resident(block);
+        memory.phases.arrive(clocks, thread, barrier);
         if let Some(weak) = &mut self.weak {
             weak.arrive(block.tag.get(), thread, barrier);
         }
@@ -49,7 +52,7 @@ impl State {
     /// Records that a phase of `barrier` ends.
     pub(super) fn end_phase(&mut self, block: &BlockContext, barrier: BarrierId) {
         let number = number(block);
-        self.resident(block).phases.end_phase(barrier, number);
+        self.resident(block).memory.phases.end_phase(barrier, number);
         if let Some(weak) = &mut self.weak {
             weak.end_phase(block.tag.get(), number, barrier);
         }
@@ -58,8 +61,8 @@ impl State {
     /// Orders the accesses before the last phase of `barrier` that has ended before those of the current thread.
     pub(super) fn wait(&mut self, block: &BlockContext, barrier: BarrierId) {
         let thread = block.thread().linear();
-        let Resident { phases, clocks, .. } = self.resident(block);
-        phases.wait(clocks, thread, barrier);
+        let Resident { memory, clocks, .. } = self.resident(block);
+        memory.phases.wait(clocks, thread, barrier);
         if let Some(weak) = &mut self.weak {
             weak.wait(block.tag.get(), thread, barrier);
         }

@@ -33,6 +33,7 @@ mod block_clock;
 mod block_shadow;
 mod cells;
 mod clock;
+mod clusters;
 mod copies;
 mod dependencies;
 mod global;
@@ -44,6 +45,7 @@ mod options;
 mod phases;
 mod read_only;
 mod report;
+mod resident;
 mod shadow;
 mod sites;
 mod stamp;
@@ -57,16 +59,13 @@ use std::cell::RefCell;
 
 use rustc_hash::FxHashMap;
 
-use self::arrivals::Arrivals;
-use self::block_shadow::BlockShadow;
-use self::clock::Clocks;
-use self::dependencies::Dependencies;
+use self::clusters::Departed;
 use self::global::Global;
 use self::initial::Initial;
-use self::messages::Messages;
 pub use self::options::Checks;
-use self::phases::{BarrierId, Phases};
+use self::phases::BarrierId;
 use self::read_only::ReadOnly;
+use self::resident::Resident;
 use self::shadow::{Finding, Histories};
 use self::sites::Sites;
 use self::sync::{Objects, Publications, fence};
@@ -89,27 +88,10 @@ use crate::region::Region;
 use crate::source::Line;
 use crate::statics::Statics;
 use crate::synchronisations::SyncKind;
-use crate::watch::{BarrierDivergence, Next, PhaseRead, Touch, Value, Watcher};
+use crate::watch::{BarrierDivergence, LateAccess, Next, PhaseRead, Touch, Value, Watcher};
 
 /// The maximum number of blocks whose writes are kept after the block has ended.
 const MAX_ENDED: usize = 1024;
-
-/// The checker's state for one running block.
-#[derive(Default)]
-struct Resident {
-    clocks: Clocks,
-    shared: BlockShadow,
-    /// The access histories of the cells of the block's shared memory.
-    histories: Histories,
-    /// The atomic objects in the block's shared memory.
-    objects: Objects,
-    initial: Initial,
-    messages: Messages,
-    writes: Writes,
-    arrivals: Arrivals,
-    phases: Phases,
-    dependencies: Dependencies,
-}
 
 /// The watcher that checks one launch.
 pub(crate) struct Checker {
@@ -118,6 +100,8 @@ pub(crate) struct Checker {
     /// The extent of the grid in blocks.
     grid: Dim3,
     is_cooperative: bool,
+    /// The number of blocks per cluster.
+    cluster_blocks: u32,
     /// The order in which the blocks of the grid run.
     order: BlockOrder,
     regions: Vec<Region>,
@@ -138,6 +122,7 @@ struct State {
     publications: Publications,
     global: Global,
     read_only: ReadOnly,
+    departed: Departed,
     /// The writes of blocks that have ended, by the block's number.
     ended_writes: FxHashMap<u32, Writes>,
     /// The access histories of the cells of global memory.
@@ -180,11 +165,12 @@ impl Checker {
             publications: Publications::default(),
             global: Global::new(grid.regions, memory),
             read_only: ReadOnly::default(),
+            departed: Departed::default(),
             ended_writes: FxHashMap::default(),
             histories: Histories::default(),
             objects: Objects::default(),
             initial: Initial::default(),
-            sites: Sites::new(),
+            sites: Sites::new(grid.config.cluster.count() as u32),
             has_narrow: false,
             uses_other_fence: false,
             has_system: false,
@@ -195,6 +181,7 @@ impl Checker {
             extent: Extent::new(grid.config.block),
             grid: grid.config.grid,
             is_cooperative: grid.config.is_cooperative,
+            cluster_blocks: grid.config.cluster.count() as u32,
             order: grid.order,
             regions: grid.regions.to_vec(),
             statics: grid.statics().cloned(),
@@ -232,16 +219,7 @@ impl Watcher for Checker {
         });
         block.tag.set(index);
         let resident = &mut state.residents[index as usize];
-        resident.clocks.begin(number(block), self.extent.threads, self.checks.barriers_pass_fences);
-        resident.shared.begin();
-        resident.histories.clear();
-        resident.objects.clear();
-        resident.initial.clear();
-        resident.messages.begin(self.extent.threads);
-        resident.writes.begin();
-        resident.arrivals.begin();
-        resident.phases.clear();
-        resident.dependencies = Dependencies::default();
+        resident.begin(number(block), self.extent.threads, self.checks.barriers_pass_fences);
         state.publications.begin(number(block));
         if let Some(weak) = &mut state.weak {
             weak.begin_block(index, number(block), self.extent.threads);
@@ -250,6 +228,7 @@ impl Watcher for Checker {
 
     fn end_block(&self, block: &BlockContext) {
         let state = &mut *self.state.borrow_mut();
+        state.depart(block, self.cluster_of(number(block)));
         state.publications.end(number(block));
         if let Some(weak) = &mut state.weak {
             weak.end_block(number(block));
@@ -272,14 +251,39 @@ impl Watcher for Checker {
             // A thread that has not run yet may write these bytes. Nothing orders that write before this read, so the
             // two race, and the report names both accesses.
             Err(Finding::Uninitialised { .. }) => Next::LetOthersRun,
-            Err(race) => self.fault(block, touch, race),
+            Err(race) => self.fault(block, block, touch, race),
         }
     }
 
     #[cold]
     fn access_again(&self, block: &BlockContext, touch: &Touch) -> Next {
         let finding = self.state.borrow_mut().touch(block, touch);
-        finding.map_or_else(|finding| self.fault(block, touch, finding), |()| Next::Continue)
+        finding.map_or_else(|finding| self.fault(block, block, touch, finding), |()| Next::Continue)
+    }
+
+    fn remote_access(&self, block: &BlockContext, owner: &BlockContext, touch: &Touch) -> Next {
+        self.check_remote(block, owner, touch, true)
+    }
+
+    fn remote_access_again(&self, block: &BlockContext, owner: &BlockContext, touch: &Touch) -> Next {
+        self.check_remote(block, owner, touch, false)
+    }
+
+    fn access_after_end(&self, block: &BlockContext) -> Option<LateAccess> {
+        self.late_access(block)
+    }
+
+    fn cluster_arrival(&self, block: &BlockContext, thread: Thread, is_relaxed: bool) {
+        self.state.borrow_mut().arrive_in_cluster(block, thread.linear(), is_relaxed);
+    }
+
+    fn cluster_barrier(&self, blocks: &[(&BlockContext, Option<Line>)]) {
+        let cluster = blocks.first().map(|(block, _)| self.cluster_of(number(block)));
+        cluster.into_iter().for_each(|cluster| self.state.borrow_mut().cluster_barrier(blocks, cluster));
+    }
+
+    fn cluster_wait(&self, block: &BlockContext) {
+        self.state.borrow_mut().wait(block, BarrierId::Cluster);
     }
 
     fn dependencies(&self, block: &BlockContext) -> Next {

@@ -19,6 +19,8 @@ pub(super) enum BarrierId {
     Named(usize),
     /// A barrier in shared memory, with its address.
     Shared(usize),
+    /// The barrier of the cluster.
+    Cluster,
 }
 
 /// The arrivals in a phase that has not ended.
@@ -88,10 +90,28 @@ impl Phases {
         let Some(Phase { arrived, before }) = self.0.get_mut(&barrier) else { return };
         let clock = std::mem::take(arrived).into_clock(block);
         match barrier {
-            BarrierId::Named(_) => *before = clock,
+            BarrierId::Named(_) | BarrierId::Cluster => *before = clock,
             // Arrivals are updates of one word. They continue the release sequence of those in earlier phases.
             BarrierId::Shared(_) => before.join(&clock),
         }
+    }
+
+    /// Records that a thread arrives at the barrier of its cluster and orders no accesses. The other threads of the
+    /// cluster then know that the block of `clocks` has begun.
+    pub(super) fn arrive_relaxed(&mut self, clocks: &Clocks) {
+        self.0.entry(BarrierId::Cluster).or_default().arrived.known.join(&clocks.beginning());
+    }
+
+    /// Returns the accesses before the arrivals of the threads of `block` at the barrier of its cluster, whose phase
+    /// ends.
+    pub(super) fn leave_cluster(&mut self, block: u32) -> VectorClock {
+        let phase = self.0.get_mut(&BarrierId::Cluster);
+        phase.map_or_else(VectorClock::default, |phase| std::mem::take(&mut phase.arrived).into_clock(block))
+    }
+
+    /// Sets the accesses that a wait at the barrier of the cluster acquires.
+    pub(super) fn order_cluster(&mut self, all: &VectorClock) {
+        self.0.entry(BarrierId::Cluster).or_default().before = all.clone();
     }
 
     /// Records that `thread` has waited for the end of a phase of `barrier`.

@@ -3,14 +3,15 @@
 use super::arrivals::Later;
 use super::copies::AsyncCopy;
 use super::history::Past;
+use super::resident::Resident;
 use super::shadow::{Conflict, Finding};
 use super::sites::{Site, Sites};
 use super::stamp::Stamp;
 use super::weak::Missed;
-use super::{Checker, Resident, number};
+use super::{Checker, number};
 use crate::block::context::BlockContext;
 use crate::faults::older::OlderValue;
-use crate::faults::race::{Element, MissedPhase, Race, RaceAccess, RaceSide};
+use crate::faults::race::{Element, MissedPhase, Race, RaceSide};
 use crate::faults::remedy::Remedy;
 use crate::faults::{CopyUnderWay, FaultKind};
 use crate::region::{ArrayPosition, Region, SharedPart, Space};
@@ -19,20 +20,22 @@ use crate::watch::{Access, Next, Touch};
 
 impl Checker {
     #[cold]
-    pub(super) fn fault(&self, block: &BlockContext, touch: &Touch, finding: Finding) -> Next {
+    /// Returns the fault of the access `touch` of the current thread of `block`. `owner` is the block whose shared memory
+    /// it accesses, if it accesses shared memory.
+    pub(super) fn fault(&self, block: &BlockContext, owner: &BlockContext, touch: &Touch, finding: Finding) -> Next {
         if let Some(weak) = &self.state.borrow().weak
             && matches!(finding, Finding::Race(_) | Finding::Early(_))
         {
             weak.note_race(touch.address, touch.bytes);
         }
-        Next::Fault(Box::new(self.kind(block, touch, finding)))
+        Next::Fault(Box::new(self.kind(block, owner, touch, finding)))
     }
 
-    fn kind(&self, block: &BlockContext, touch: &Touch, finding: Finding) -> FaultKind {
+    fn kind(&self, block: &BlockContext, owner: &BlockContext, touch: &Touch, finding: Finding) -> FaultKind {
         let (Conflict { with, address }, is_early) = match finding {
             Finding::Uninitialised { address, since } => {
-                let Element { array, element_type, index, .. } = self.element(block, touch, address);
-                let copy = since.and_then(|since| self.copy_of(block, &since, address)).map(Box::new);
+                let Element { array, element_type, index, .. } = self.element(owner, touch, address);
+                let copy = since.and_then(|since| self.copy_of(owner, &since, address)).map(Box::new);
                 return FaultKind::Uninitialised { space: touch.space, array, element_type, index, copy };
             }
             Finding::BeforeDependencies => return FaultKind::BeforeDependencies,
@@ -41,17 +44,19 @@ impl Checker {
         };
         let here = block.thread();
         let other = self.state.borrow().sites.get(with.site());
-        let copy = if other.access.is_of_copy() { self.last_copy(block, address) } else { None };
+        let copy = if other.access.is_of_copy() { self.last_copy(owner, address) } else { None };
         // The report names the line at which the copy began.
         let there = copy.map_or(other, |copy| self.state.borrow().sites.get(copy.begin.site()));
         let is_read_only = [touch.access, other.access].contains(&Access::ReadOnlyLoad);
-        let overlap = if is_early { None } else { self.overlap(block, touch, address, other).map(Box::new) };
+        let overlap = if is_early { None } else { self.overlap(owner, touch, address, other).map(Box::new) };
         let (_, other_block) = self.order.index_at(with.block.into(), self.grid);
+        let is_of_cluster = touch.space == Space::Shared && [other_block, block.index()] != [owner.index(); 2];
         let is_apart = is_read_only || overlap.is_some() || is_early;
         let phase = if is_apart { None } else { self.missed_phase(block, touch, (&with, there)).map(Box::new) };
         let race = Race {
             space: touch.space,
-            element: self.element(block, touch, address),
+            element: self.element(owner, touch, address),
+            owner: is_of_cluster.then(|| owner.index()),
             remedy: match &overlap {
                 _ if is_read_only => Remedy::OrdinaryLoad,
                 Some(_) => Remedy::PartsApart,
@@ -66,13 +71,13 @@ impl Checker {
                 block: block.index(),
                 thread: here.index(),
                 location: touch.at.into(),
-                access: kind_of(touch.access),
+                access: touch.access.into(),
             },
             there: RaceSide {
                 block: other_block,
                 thread: self.extent.thread(with.thread()).index(),
                 location: there.at.into(),
-                access: kind_of(other.access),
+                access: other.access.into(),
             },
         };
         let race = Box::new(race);
@@ -136,13 +141,13 @@ impl Checker {
                 block: block.index(),
                 thread: thread.index(),
                 location: touch.at.into(),
-                access: kind_of(touch.access),
+                access: touch.access.into(),
             },
             missed: RaceSide {
                 block: self.order.index_at(write.block.into(), self.grid).1,
                 thread: self.extent.thread(write.thread()).index(),
                 location: other.at.into(),
-                access: kind_of(other.access),
+                access: other.access.into(),
             },
             remedy,
         }
@@ -218,7 +223,11 @@ impl Checker {
         if is_update_of_own && touch.space == Space::Global && self.grid.count() > 1 {
             return Remedy::AnotherArray;
         }
-        let between_blocks = if self.is_cooperative { Remedy::GridBarrier } else { Remedy::BetweenBlocks };
+        let between_blocks = match self.is_cooperative {
+            _ if self.cluster_of(with.block) == self.cluster_of(number(block)) => Remedy::ClusterBarrier,
+            true => Remedy::GridBarrier,
+            false => Remedy::BetweenBlocks,
+        };
         self.between(block, with, between_blocks)
     }
 
@@ -234,7 +243,7 @@ impl Checker {
 
     /// Returns the last asynchronous copy to the byte at `address` of the block's shared memory.
     fn last_copy(&self, block: &BlockContext, address: usize) -> Option<AsyncCopy> {
-        self.state.borrow().residents[block.tag.get() as usize].shared.copies.at(address)
+        self.state.borrow().residents[block.tag.get() as usize].memory.shadow.copies.at(address)
     }
 
     /// Returns the asynchronous copy to `address` that the access `stamp` begins, or `None` if `stamp` is another kind
@@ -256,13 +265,11 @@ impl Checker {
         }
     }
 
-    /// Returns the array element that contains the byte at `address`.
-    fn element(&self, block: &BlockContext, touch: &Touch, address: usize) -> Element {
+    /// Returns the array element that contains the byte at `address`: in the shared memory of `owner`, or in global
+    /// memory.
+    fn element(&self, owner: &BlockContext, touch: &Touch, address: usize) -> Element {
         let found = match touch.space {
-            Space::Shared => {
-                let position = block.arena.locate(address, touch.bytes);
-                position.and_then(|position| Some((position.name?, position.of, position.index)))
-            }
+            Space::Shared => return Element::in_shared(&owner.arena, address, touch.bytes),
             Space::Global => {
                 let holds = |region: &&Region| address.wrapping_sub(region.start) < region.bytes;
                 let fits = |region: &&Region| region.is_writable || !touch.access.writes();
@@ -314,17 +321,5 @@ fn after_copy(touch: &Touch, (with, other): (&Stamp, Site), copy: AsyncCopy, pas
         Remedy::WaitForCopyAndBarrier
     } else {
         Remedy::EitherSideOfCopyByBarrier
-    }
-}
-
-fn kind_of(access: Access) -> RaceAccess {
-    match access {
-        Access::Load | Access::ReadOnlyLoad => RaceAccess::Load,
-        Access::Store => RaceAccess::Store,
-        Access::Borrow => RaceAccess::MutableBorrow,
-        Access::Discard | Access::Fill => RaceAccess::AsynchronousCopy,
-        Access::AtomicLoad(..) => RaceAccess::AtomicLoad,
-        Access::AtomicStore(..) => RaceAccess::AtomicStore,
-        Access::Update(_) | Access::Arrive => RaceAccess::AtomicUpdate,
     }
 }

@@ -28,11 +28,20 @@ pub(super) struct Sites {
     loads: Vec<Cell<u32>>,
     numbers: FxHashMap<usize, u32>,
     recent: Box<[(usize, u32); RECENT]>,
+    /// The number of blocks per cluster.
+    cluster_blocks: u32,
 }
 
 impl Sites {
-    pub(super) fn new() -> Self {
-        Self { all: Vec::new(), loads: Vec::new(), numbers: FxHashMap::default(), recent: Box::new([(0, 0); RECENT]) }
+    /// Makes an empty list for a launch with `cluster_blocks` blocks per cluster.
+    pub(super) fn new(cluster_blocks: u32) -> Self {
+        let recent = Box::new([(0, 0); RECENT]);
+        Self { all: Vec::new(), loads: Vec::new(), numbers: FxHashMap::default(), recent, cluster_blocks }
+    }
+
+    /// Returns true if the blocks with these numbers are in one cluster.
+    pub(super) fn are_of_cluster(&self, blocks: [u32; 2]) -> bool {
+        blocks[0] / self.cluster_blocks == blocks[1] / self.cluster_blocks
     }
 
     /// Returns the site with the number `number`.
@@ -103,12 +112,13 @@ fn slot(key: usize) -> usize {
 
 #[inline(always)]
 fn code(access: Access) -> usize {
+    let scope = if access.is_for_cluster() { 11 } else { 8 * usize::from(access.is_for_block()) };
     match access {
         Access::Load => 0,
         Access::Store => 1,
-        Access::AtomicLoad(..) => 2 + 8 * usize::from(access.is_for_block()),
-        Access::AtomicStore(..) => 3 + 8 * usize::from(access.is_for_block()),
-        Access::Update(_) => 4 + 8 * usize::from(access.is_for_block()),
+        Access::AtomicLoad(..) => 2 + scope,
+        Access::AtomicStore(..) => 3 + scope,
+        Access::Update(_) => 4 + scope,
         Access::Discard => 5,
         Access::Arrive => 6,
         Access::Fill => 7,

@@ -100,6 +100,13 @@ impl fmt::Display for FaultKind {
                 "a barrier of the grid that not every block reaches: {waiting} wait, {ended} have ended. Every thread \
                 of the grid must reach each such barrier"
             ),
+            Self::ClusterBarrierNotReached { waiting, exited, block, missing } => write!(
+                f,
+                "a barrier of the cluster that not every thread reaches: {waiting} wait, {exited} have exited; block \
+                 {block}, {missing}"
+            ),
+            Self::ClusterMisuse(misuse) => write!(f, "{misuse}"),
+            Self::RemoteAccess(access) => write!(f, "{access}"),
             Self::BarrierMismatch { other, other_thread } => write!(
                 f,
                 "threads of one block wait at different barriers: this thread here, thread {other_thread} at {other}"

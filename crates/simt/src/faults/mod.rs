@@ -5,6 +5,7 @@ pub(crate) mod older;
 pub(crate) mod pointer;
 pub(crate) mod race;
 pub(crate) mod remedy;
+pub(crate) mod remote;
 pub(crate) mod wait;
 pub(crate) mod whereabouts;
 
@@ -15,6 +16,7 @@ use crate::faults::older::OlderValue;
 use crate::faults::pointer::PointerFault;
 use crate::faults::race::Race;
 use crate::faults::remedy::Remedy;
+use crate::faults::remote::{ClusterMisuse, Lifetime, RemoteAccess};
 use crate::faults::wait::Wait;
 use crate::faults::whereabouts::{Activity, Whereabouts};
 use crate::geometry::Dim3;
@@ -135,6 +137,21 @@ pub enum FaultKind {
         /// The number of blocks that have ended without reaching the barrier.
         ended: u64,
     },
+    /// Some threads of a cluster wait at a barrier that other threads of the cluster never reach.
+    ClusterBarrierNotReached {
+        /// The number of threads of the cluster that wait at the barrier.
+        waiting: u32,
+        /// The number of threads of the cluster that have exited.
+        exited: u32,
+        /// The block of the thread in `missing`.
+        block: Dim3,
+        /// A thread of the cluster that does not reach the barrier.
+        missing: Box<Whereabouts>,
+    },
+    /// A wrong use of a cluster's barrier, or a rank out of range.
+    ClusterMisuse(ClusterMisuse),
+    /// An access to the shared memory of another block, which need not have begun or may have ended.
+    RemoteAccess(Box<RemoteAccess>),
     /// Threads of one block wait at different barriers.
     BarrierMismatch {
         /// The source line of the other barrier.
@@ -268,6 +285,11 @@ impl Fault {
             }
             FaultKind::BarrierNotReached { .. } => Some(Remedy::BarrierForAll),
             FaultKind::BarrierMismatch { .. } | FaultKind::BarrierApart { .. } => Some(Remedy::OneBarrier),
+            FaultKind::ClusterBarrierNotReached { .. } => Some(Remedy::ClusterBarrierForAll),
+            FaultKind::RemoteAccess(access) => Some(match access.problem {
+                Lifetime::MayNotHaveBegun => Remedy::ClusterBarrierBefore,
+                Lifetime::HasEnded | Lifetime::MayHaveEnded => Remedy::ClusterBarrierAfter,
+            }),
             FaultKind::WarpMismatch { other: None, .. } => Some(Remedy::MaskWithCaller),
             FaultKind::WarpMismatch { other: Some(_), .. } => Some(Remedy::MaskOfReachingLanes),
             FaultKind::UnspecifiedShuffle { .. } => Some(Remedy::MaskWithSource),

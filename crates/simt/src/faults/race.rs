@@ -2,11 +2,13 @@
 
 use std::fmt;
 
+use crate::block::arena::Arena;
 use crate::faults::remedy::Remedy;
 use crate::faults::wait::{Barrier, Phase};
 use crate::geometry::Dim3;
 use crate::region::{SharedPart, Space, fmt_element};
 use crate::source::SourceLocation;
+use crate::watch::Access;
 
 /// A data race: two accesses to the same bytes that nothing orders, at least one of them a write. In addition, one of
 /// the following is true: an access is not atomic, the atomics have different widths, or an atomic has block scope and
@@ -18,6 +20,9 @@ pub struct Race {
     pub space: Space,
     /// The array element that both accesses touch.
     pub element: Element,
+    /// The block in whose shared memory the element is, if blocks of a cluster race.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub owner: Option<Dim3>,
     /// Two overlapping parts of dynamic shared memory that contain the element, if any. The accesses may have been made
     /// through these two parts.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
@@ -78,6 +83,17 @@ pub struct Element {
     pub address: usize,
 }
 
+impl Element {
+    /// Returns the element at `address` of a block's shared memory, for an access of `bytes` bytes.
+    pub(crate) fn in_shared(arena: &Arena, address: usize, bytes: usize) -> Self {
+        let position = arena.locate(address, bytes);
+        match position.and_then(|position| Some((position.name?, position.of, position.index))) {
+            Some((array, element_type, index)) => Self { array: Some(array), element_type, index, address },
+            None => Self { array: None, element_type: None, index: address, address },
+        }
+    }
+}
+
 /// One of the two accesses of a race.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -112,6 +128,20 @@ pub enum RaceAccess {
     AsynchronousCopy,
 }
 
+impl From<Access> for RaceAccess {
+    fn from(access: Access) -> Self {
+        match access {
+            Access::Load | Access::ReadOnlyLoad => Self::Load,
+            Access::Store => Self::Store,
+            Access::Borrow => Self::MutableBorrow,
+            Access::Discard | Access::Fill => Self::AsynchronousCopy,
+            Access::AtomicLoad(..) => Self::AtomicLoad,
+            Access::AtomicStore(..) => Self::AtomicStore,
+            Access::Update(_) | Access::Arrive => Self::AtomicUpdate,
+        }
+    }
+}
+
 impl RaceAccess {
     /// Returns `true` for the atomic kinds. Two atomic accesses race only if their widths differ or a scope does not
     /// include both threads.
@@ -139,6 +169,9 @@ impl fmt::Display for Race {
         f.write_str("data race on ")?;
         let Element { array, element_type, index, .. } = self.element;
         fmt_element(f, self.space, (array, element_type), index)?;
+        if let Some(owner) = self.owner {
+            write!(f, " of block {owner}")?;
+        }
         let (here, there) = (&self.here, &self.there);
         write!(
             f,

@@ -88,6 +88,14 @@ pub enum Remedy {
     OrdinaryLoad,
     /// A barrier that all threads of the block reach, including those without work.
     BarrierForAll,
+    /// A barrier of the cluster between two accesses to shared memory by different blocks.
+    ClusterBarrier,
+    /// A barrier of the cluster before the first access to another block's shared memory.
+    ClusterBarrierBefore,
+    /// A barrier of the cluster after the last access to another block's shared memory.
+    ClusterBarrierAfter,
+    /// A barrier of the cluster that all threads of its blocks reach, including those without work.
+    ClusterBarrierForAll,
     /// A single barrier outside of the branches or loops. Now threads reach different barriers inside of the branches
     /// or loops.
     OneBarrier,
@@ -245,6 +253,22 @@ impl fmt::Display for Remedy {
             Self::BarrierForAll => {
                 "every thread of a block must reach each barrier: make threads without work skip the work and not the \
                 barrier"
+            }
+            Self::ClusterBarrier => {
+                "put cluster::sync between the accesses, or order them by a releasing store and an acquiring load; or, \
+                 if the result is right in either order, make both atomic"
+            }
+            Self::ClusterBarrierBefore => {
+                "call cluster::sync in all threads of the cluster before the first access to another block's shared \
+                 memory"
+            }
+            Self::ClusterBarrierAfter => {
+                "call cluster::sync in all threads of the cluster after the last access to another block's shared \
+                 memory, so that no block ends before"
+            }
+            Self::ClusterBarrierForAll => {
+                "every thread of a cluster must reach each barrier of the cluster: make threads and blocks without work \
+                 skip the work and not the barrier"
             }
             Self::OneBarrier => {
                 "move the barrier out of the divergent branches; if it is in a loop, run the same number of iterations \

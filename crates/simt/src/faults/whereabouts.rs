@@ -32,6 +32,8 @@ pub enum Activity {
         /// The mask of lanes that the thread has passed to the operation.
         mask: u32,
     },
+    /// The thread waits at a barrier of its cluster.
+    AtClusterBarrier,
     /// The thread polls for another thread's write.
     Polling,
 }
@@ -43,6 +45,7 @@ impl fmt::Display for Whereabouts {
             Activity::Exited => f.write_str("has exited")?,
             Activity::AtBarrier => f.write_str("waits at a block barrier")?,
             Activity::AtWarpOperation { mask } => write!(f, "waits at a warp operation with mask {mask:#010x}")?,
+            Activity::AtClusterBarrier => f.write_str("waits at a barrier of the cluster")?,
             Activity::Polling => f.write_str("polls for another thread's write")?,
         }
         match (&self.location, self.activity) {

@@ -6,7 +6,7 @@ use super::flow::Flow;
 use super::replay::replay;
 use super::report::{AccessKind, Profile};
 use super::site::{END, Node, Sites, Step};
-use super::tally::Tally;
+use super::tally::{Tally, remote_base};
 use super::trace::{Event, Trace, Warp};
 use crate::block::context::BlockContext;
 use crate::geometry::{KernelInfo, LaunchConfig};
@@ -111,6 +111,10 @@ impl Watcher for Profiler {
         self.note(block, touch.at, step, touch.address as u64)
     }
 
+    fn remote_access(&self, block: &BlockContext, owner: &BlockContext, touch: &Touch) -> Next {
+        self.access(block, &Touch { address: touch.address + remote_base(owner.position()), ..*touch })
+    }
+
     fn branch(&self, block: &BlockContext, is_taken: bool, at: Line) -> Next {
         self.note(block, at, Step::Branch, is_taken.into())
     }
@@ -138,14 +142,12 @@ impl Watcher for Profiler {
     }
 
     fn barrier(&self, block: &BlockContext, at: Line) {
+        self.state.borrow_mut().barrier(block, at);
+    }
+
+    fn cluster_barrier(&self, blocks: &[(&BlockContext, Option<Line>)]) {
         let state = &mut *self.state.borrow_mut();
-        state.barriers += 1;
-        let node = state.sites.node(at, Step::Meeting);
-        let Some(index) = state.index(block) else { return };
-        for warp in 0..block.extent.threads.div_ceil(LANES) as usize {
-            let lanes = state.traces[index].warps[warp].live;
-            state.meet(block, index, warp, lanes, node);
-        }
+        blocks.iter().filter_map(|(block, at)| Some((block, (*at)?))).for_each(|(block, at)| state.barrier(block, at));
     }
 
     fn warp_operation(&self, block: &BlockContext, warp: usize, lanes: u32, _kind: SyncKind, at: Line) {
@@ -181,6 +183,17 @@ impl State {
         let position = block.position();
         // The running block is usually the last one that has begun.
         self.traces.iter().rposition(|trace| trace.position == position)
+    }
+
+    /// Records that all threads of `block` have reached a barrier at `at`.
+    fn barrier(&mut self, block: &BlockContext, at: Line) {
+        self.barriers += 1;
+        let node = self.sites.node(at, Step::Meeting);
+        let Some(index) = self.index(block) else { return };
+        for warp in 0..block.extent.threads.div_ceil(LANES) as usize {
+            let lanes = self.traces[index].warps[warp].live;
+            self.meet(block, index, warp, lanes, node);
+        }
     }
 
     /// Records that the lanes in the mask `lanes` of a warp have all reached `node`, a barrier or a warp operation.

@@ -67,6 +67,9 @@ pub struct AccessProfile {
     /// For global memory: the minimum number of sectors that could hold the distinct bytes of each request, summed over
     /// requests.
     pub ideal_sectors: u64,
+    /// For shared memory: the number of requests of which a lane accesses the memory of another block of its cluster.
+    /// Such a request goes over the network between multiprocessors. Its wavefronts are those in the other block.
+    pub remote_requests: u64,
     /// For shared memory: the number of wavefronts of the requests. A wavefront is a pass over the 32 banks.
     pub wavefronts: u64,
     /// For shared memory: the number of wavefronts that the requests would need without bank conflicts.

@@ -18,6 +18,7 @@ struct Sum {
     wavefronts: u64,
     ideal_wavefronts: u64,
     max_ways: u32,
+    remote: u64,
     stride: Stride,
     taken: u64,
     divergent: u64,
@@ -110,6 +111,8 @@ impl Tally {
                         }
                     }
                     Space::Shared => {
+                        let own = step.values.map(own_address);
+                        sum.remote += u64::from(bits(step.lanes).any(|lane| own[lane] != step.values[lane]));
                         let wavefronts = request.wavefronts(kind == AccessKind::Atomic);
                         sum.wavefronts += wavefronts.count;
                         sum.ideal_wavefronts += wavefronts.ideal;
@@ -118,7 +121,8 @@ impl Tally {
                         if std::mem::replace(&mut sum.block, block) != block {
                             sum.arrays.clear();
                         }
-                        sum.name(&request, shared);
+                        // The arrays of the other blocks of a cluster are those of this block.
+                        sum.name(&Request { addresses: &own, ..request }, shared);
                     }
                 }
             }
@@ -160,6 +164,7 @@ impl Tally {
                     wavefronts: sum.wavefronts,
                     ideal_wavefronts: sum.ideal_wavefronts,
                     max_ways: sum.max_ways,
+                    remote_requests: sum.remote,
                     stride: sum.stride.of_most(sum.requests),
                 }),
             }
@@ -175,6 +180,21 @@ impl Tally {
         });
         (accesses, branches)
     }
+}
+
+/// The position in an address of the number of the block that owns the memory, if another block accesses it. The number
+/// leaves the address's bank as it is.
+const OWNER_SHIFT: u32 = 24;
+
+/// Returns the address of the first byte of the shared memory of the block at `position`, for the other blocks of its
+/// cluster.
+pub(super) fn remote_base(position: u64) -> usize {
+    (position as usize + 1) << OWNER_SHIFT
+}
+
+/// Returns the address in its owner's shared memory of `address`.
+pub(super) fn own_address(address: u64) -> u64 {
+    address & ((1 << OWNER_SHIFT) - 1)
 }
 
 impl Sum {

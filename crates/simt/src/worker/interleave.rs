@@ -6,7 +6,7 @@ use crate::order::Chooser;
 use crate::schedule::Schedule;
 
 /// The maximum number of blocks that take turns. Blocks that only poll do not count.
-const MAX_RESIDENT: usize = 8;
+pub(super) const MAX_RESIDENT: usize = 8;
 /// Under a schedule in which blocks run in turn, one of every `RANDOM_SHARE` turns goes to a random block.
 const RANDOM_SHARE: u32 = 32;
 /// One of every `STALLED_SHARE` turns goes to a block that only polls.
@@ -55,7 +55,11 @@ impl Worker<'_> {
                     self.give_up(&mut turns.active);
                     break;
                 }
-                outcome @ (Outcome::Preempted | Outcome::Stalled | Outcome::TurnOver | Outcome::AtGridBarrier) => {
+                outcome @ (Outcome::Preempted
+                | Outcome::Stalled
+                | Outcome::TurnOver
+                | Outcome::AtGridBarrier
+                | Outcome::AtClusterBarrier) => {
                     // Other blocks begin if a block waits by updates for a long time.
                     let is_turn_over = matches!(outcome, Outcome::TurnOver);
                     if is_turn_over {

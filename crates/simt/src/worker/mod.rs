@@ -84,6 +84,8 @@ pub(crate) enum Outcome {
     TurnOver,
     /// All threads of the block wait at a barrier of the grid.
     AtGridBarrier,
+    /// No thread of the block can continue until another block of its cluster reaches the cluster's barrier.
+    AtClusterBarrier,
     /// The block ended early, and its threads were unwound.
     Failed,
 }
@@ -129,6 +131,7 @@ fn work_in(
     let presence = OnDrop(|| grid.leave(number));
     match grid.schedule {
         _ if grid.config.is_cooperative => worker.run_cooperative(),
+        _ if grid.config.has_clusters() => worker.run_clusters(),
         schedule if schedule.alternates_blocks() => worker.run_interleaved(),
         _ => worker.run(),
     }
@@ -164,7 +167,11 @@ impl Worker<'_> {
                     resident.block.is_stalled.set(true);
                     stalled.push(resident);
                 }
-                Outcome::Finished | Outcome::Failed | Outcome::Preempted | Outcome::AtGridBarrier => {
+                Outcome::Finished
+                | Outcome::Failed
+                | Outcome::Preempted
+                | Outcome::AtGridBarrier
+                | Outcome::AtClusterBarrier => {
                     spare = Some(resident);
                     self.retry(&mut stalled);
                 }
@@ -271,6 +278,11 @@ impl Worker<'_> {
                 return self.abandon(resident);
             }
             if resident.block.run_queue.exited() == resident.block.context.extent.threads {
+                resident.block.membership.has_ended.set(true);
+                if let Some(fault) = resident.block.access_after_end() {
+                    resident.block.record(fault);
+                    return self.abandon(resident);
+                }
                 self.done.blocks += 1;
                 self.grid.note_end();
                 guard::end_block(&resident.block);
@@ -283,6 +295,9 @@ impl Worker<'_> {
             }
             let polling = block.run_queue.polling();
             if polling == 0 || (block.barrier.arrived.get() > 0 && block.run_queue.exited() > 0) {
+                if polling == 0 && block.is_at_cluster_barrier() {
+                    return Outcome::AtClusterBarrier;
+                }
                 block.record(block.deadlock());
                 return self.abandon(resident);
             }

@@ -1,6 +1,7 @@
 //! Items that the tests share: a kernel's identity, simulators, and arrays in simulated global memory.
 #![allow(dead_code, reason = "each test binary uses its part")]
 
+pub mod clusters;
 pub mod races;
 
 use std::marker::PhantomData;

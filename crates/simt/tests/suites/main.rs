@@ -5,6 +5,8 @@
 mod common;
 
 mod barriers;
+mod cluster_faults;
+mod clusters;
 mod cooperative;
 mod faults;
 mod geometry;

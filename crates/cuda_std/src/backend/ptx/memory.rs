@@ -118,6 +118,7 @@ macro_rules! store {
         }
     }};
 }
+pub(super) use store;
 
 /// Returns the bits of `raw` as a `To`. Both types are plain data. Calls with types of different sizes occur only in
 /// branches that are never executed.
@@ -314,6 +315,7 @@ macro_rules! shared_accesses {
         }
     )*};
 }
+pub(super) use shared_accesses;
 
 shared_accesses! {
     shared_load shared_load_numbers shared_store shared_store_numbers "ld.shared" "st.shared";

@@ -15,6 +15,8 @@ mod macros;
 mod atomics;
 mod barriers;
 mod bits;
+mod cluster;
+mod cluster_atomics;
 mod copies;
 mod half;
 #[allow(unexpected_cfgs, reason = "`cuda_builder` sets the condition")]
@@ -28,6 +30,8 @@ mod wide_atomics;
 pub use atomics::*;
 pub use barriers::*;
 pub use bits::*;
+pub use cluster::*;
+pub use cluster_atomics::*;
 pub use copies::Copies;
 pub use half::*;
 pub use heap::DeviceHeap;

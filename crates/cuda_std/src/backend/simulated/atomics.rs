@@ -83,20 +83,32 @@ pub unsafe fn atomic_update<T: Atomic>(update: Update, place: Place<T>, value: T
     let place = if local(&place).is_some() { place } else { resolved(place, Use::Update) };
     let is_sum = T::TYPE == AtomicType::F32 && update == Update::Add;
     let flushes = is_sum && !matches!(place, Place::Shared(_));
-    let new = |old: T| match (is_sum, flushes) {
+    // SAFETY: the caller guarantees a valid address.
+    let old = unsafe { replace(place, scope, |old| updated(old, update, value, flushes)) };
+    note_work(update);
+    old
+}
+
+/// Returns the element that results from applying `update` to `old`. Subnormal numbers count as zero if `flushes` is
+/// true.
+#[inline(always)]
+pub(super) fn updated<T: Atomic>(old: T, update: Update, value: T, flushes: bool) -> T {
+    match (T::TYPE == AtomicType::F32 && update == Update::Add, flushes) {
         (false, _) => old.updated(update, value),
         (true, false) => with_gpu_nan(old.updated(update, value)),
         (true, true) => with_gpu_nan(flushed(flushed(old).updated(update, flushed(value)))),
-    };
-    // SAFETY: the caller guarantees a valid address.
-    let old = unsafe { replace(place, scope, new) };
+    }
+}
+
+/// Notes progress of the thread if it does not wait by `update`.
+#[inline(always)]
+pub(super) fn note_work(update: Update) {
     // Threads do not wait by means of these updates. Many of them leave the element unchanged, which is not a lack of
     // progress.
     let works = matches!(update, Update::Min | Update::Max | Update::And | Update::Or);
     if works && thread::is_simulated() {
         thread::note_work();
     }
-    old
 }
 
 /// Returns `value`, with a subnormal `f32` replaced by zero of the same sign, as GPUs' additions in global memory do.

@@ -78,6 +78,7 @@ macro_rules! load {
         value
     }};
 }
+pub(super) use load;
 
 /// Expands to a store of `$value`, a `T`. `$store` stores the number `$word` of type `$Word` at `$offset`.
 macro_rules! store {
@@ -100,6 +101,7 @@ macro_rules! store {
         }
     }};
 }
+pub(super) use store;
 
 /// # Safety
 /// `pointer` must be valid for an access of `T` and point to a valid `T`.

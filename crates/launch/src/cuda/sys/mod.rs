@@ -21,6 +21,7 @@ impl Code {
     pub(super) const PEER_ACCESS_ALREADY_ENABLED: Self = Self(704);
     pub(super) const TOO_MANY_PEERS: Self = Self(711);
     pub(super) const NOT_SUPPORTED: Self = Self(801);
+    pub(super) const INVALID_CLUSTER_SIZE: Self = Self(912);
 
     /// Returns true if a kernel's failure has destroyed the context, so that every later call returns the same code.
     pub(super) fn loses_context(self) -> bool {
@@ -74,20 +75,20 @@ macro_rules! driver_function {
 }
 
 mod calls;
+mod extended;
 mod functions;
 mod ipc;
 mod libraries;
 mod modules;
 mod notify;
-mod overlapping;
 
 pub(super) use calls::*;
+pub(super) use extended::{launch_extended, max_active_clusters};
 pub(super) use functions::*;
 pub(super) use ipc::*;
 pub(super) use libraries::*;
 pub(super) use modules::*;
 pub(super) use notify::notify;
-pub(super) use overlapping::launch_overlapping;
 
 /// Returns the address of a function that drivers have from CUDA `version` on.
 fn driver_function(name: &CStr, version: c_int) -> Option<*mut c_void> {
@@ -202,6 +203,16 @@ pub(super) unsafe fn function_attribute(function: CUfunction, attribute: Functio
     Ok(u32::try_from(value).unwrap_or(0))
 }
 
+/// Allows clusters of more than 8 blocks in launches of `function`.
+///
+/// # Safety
+/// The module of `function` must be loaded.
+pub(super) unsafe fn allow_large_clusters(function: CUfunction) -> Result<(), Code> {
+    let attribute = FunctionAttribute::NON_PORTABLE_CLUSTER_SIZE_ALLOWED;
+    // SAFETY: the caller guarantees that the module is loaded.
+    unsafe { call!(cuFuncSetAttribute(function, attribute, 1)) }
+}
+
 /// Sets the limit of dynamic shared memory per block of `function` to `bytes`.
 ///
 /// # Safety
@@ -226,7 +237,7 @@ pub(super) unsafe fn blocks_per_sm(function: CUfunction, threads: u32, shared_by
     Ok(u32::try_from(blocks).unwrap_or(0))
 }
 
-/// Launches `function` in `stream`.
+/// Launches `function` in `stream`, without clusters.
 ///
 /// # Safety
 /// The module of `function` must be loaded. `parameters` must point to the kernel's parameters, in order. All memory to
@@ -238,7 +249,7 @@ pub(super) unsafe fn launch(
     stream: CUstream,
     parameters: &mut [*mut c_void],
 ) -> Result<(), Code> {
-    let cuda_std::LaunchConfig { grid, block, shared_bytes, is_cooperative, tables: _ } = config;
+    let cuda_std::LaunchConfig { grid, block, shared_bytes, is_cooperative, cluster: _, tables: _ } = config;
     let parameters = parameters.as_mut_ptr();
     macro_rules! launch {
         ($function:ident $($last:expr)?) => {

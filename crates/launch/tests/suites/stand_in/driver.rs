@@ -6,7 +6,8 @@
 //!
 //! Environment variables select the properties of the stand-in GPU:
 //!
-//! - `STAND_IN_VERSION`, `STAND_IN_CAPABILITY`, `STAND_IN_MULTIPROCESSORS`: properties that the driver reports;
+//! - `STAND_IN_VERSION`, `STAND_IN_CAPABILITY`, `STAND_IN_MULTIPROCESSORS`, `STAND_IN_PTX_ARCH`: properties that the
+//!   driver reports;
 //!   `STAND_IN_OPEN`: the result of opening the GPU;
 //! - `STAND_IN_GPUS`: the number of GPUs; with `STAND_IN_PEERS=0` they cannot access each other's memory;
 //! - `STAND_IN_STREAMS`: the number of streams that a caller can create;
@@ -162,6 +163,7 @@ macro_rules! functions {
 }
 
 mod asynchronous;
+mod clusters;
 mod codes;
 mod graphs;
 mod heap;
@@ -314,7 +316,7 @@ functions! {
             2 => 64,
             3 => 0,
             4 => 40,
-            5 => 70,
+            5 => number("STAND_IN_PTX_ARCH", 70),
             6 => 90,
             8 => function.dynamic_shared,
             _ => return Err(INVALID_VALUE),
@@ -322,6 +324,10 @@ functions! {
         Ok(())
     }
     cuFuncSetAttribute(function: usize, attribute: i32, value: i32) {
+        if attribute == 13 {
+            log("allows large clusters");
+            return Ok(());
+        }
         assert_eq!(attribute, 8);
         state()?.functions.get_mut(&function).ok_or(INVALID_HANDLE)?.dynamic_shared = value;
         Ok(())

@@ -38,6 +38,8 @@ functions! {
     cuGetProcAddress(symbol: *const c_char, function: *mut *mut c_void, version: i32, _flags: u64) {
         *function = match CStr::from_ptr(symbol).to_str().unwrap() {
             _ if version > number("STAND_IN_VERSION", 12040) => return Err(NOT_FOUND),
+            "cuLaunchKernelEx" => super::clusters::cuLaunchKernelEx as *mut c_void,
+            "cuOccupancyMaxActiveClusters" => super::clusters::cuOccupancyMaxActiveClusters as *mut c_void,
             "cuLibraryLoadData" => cuLibraryLoadData as *mut c_void,
             "cuLibraryGetKernel" => cuLibraryGetKernel as *mut c_void,
             "cuKernelGetFunction" => cuKernelGetFunction as *mut c_void,

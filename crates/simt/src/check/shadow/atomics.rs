@@ -2,6 +2,7 @@
 
 use super::{ATOMIC, Cell, HISTORY, NONE, PLAIN, Toucher, UNPUBLISHED};
 use crate::check::stamp::Stamp;
+use crate::watch::Access;
 
 impl Toucher<'_> {
     #[inline(never)]
@@ -78,7 +79,7 @@ impl Toucher<'_> {
     }
 
     /// Checks an atomic access against atomics that are not "morally strong" with it, in PTX's words. Such atomics have
-    /// another width, or they come from another block and one of the two accesses has block scope.
+    /// another width, or they come from another block and the scope of one of the two accesses does not include both.
     #[inline(always)]
     fn check_strength(&self, cell: &Cell, writes: bool) -> Result<(), Stamp> {
         if self.has_narrow || self.is_mixed { self.check_each_strength(cell, writes) } else { Ok(()) }
@@ -89,8 +90,11 @@ impl Toucher<'_> {
         let own = self.sites.get(self.stamp.site());
         let conflicts = |stamp: &Stamp| {
             let other = self.sites.get(stamp.site());
-            let is_narrow = own.access.is_for_block() || other.access.is_for_block();
-            (own.bytes != other.bytes || stamp.block != self.past.block && is_narrow) && !self.past.has_stamp(stamp)
+            let blocks = [stamp.block, self.past.block];
+            let is_narrow = |is_for: fn(Access) -> bool| is_for(own.access) || is_for(other.access);
+            let is_apart = (blocks[0] != blocks[1] && is_narrow(Access::is_for_block))
+                || (!self.sites.are_of_cluster(blocks) && is_narrow(Access::is_for_cluster));
+            (own.bytes != other.bytes || is_apart) && !self.past.has_stamp(stamp)
         };
         let found = match cell.since.tag() {
             ATOMIC => Some(cell.since).filter(conflicts),

@@ -35,7 +35,7 @@ impl Weak {
     /// that the access reads and makes, and the access that wrote the value that it reads.
     pub(in crate::check) fn begin(&mut self, block: &BlockContext, touch: &Touch) -> Option<(Version, Option<Stamp>)> {
         (self.current, self.missed) = (None, None);
-        if !is_tracked(touch.access) {
+        if self.is_remote || !is_tracked(touch.access) {
             self.policy.note_other();
             self.note_access(self.me(block), self.policy.count());
             return None;

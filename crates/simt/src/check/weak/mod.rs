@@ -32,7 +32,7 @@
 //!
 //! Only atomic accesses have such choices (volatile ones are relaxed atomics here). A plain access that could return
 //! several values is a data race and reported as such. The words of barriers in shared memory (`mbarrier`) have no
-//! histories.
+//! histories, and accesses to the shared memory of other blocks read the newest value.
 
 mod accesses;
 mod choosing;
@@ -47,6 +47,7 @@ use self::location::Locations;
 use self::policy::Policy;
 use self::promises::Promises;
 use super::clock::Clocks;
+use super::clusters::order;
 use super::history::Serial;
 use super::phases::{BarrierId, Phases};
 use super::stamp::Stamp;
@@ -120,6 +121,8 @@ pub(super) struct Weak {
     /// How often each thread has read older values at an address and source site, and the newest write then.
     stale: FxHashMap<ReadKey, (Serial, u32)>,
     missed: Option<Missed>,
+    /// True while the memory of two blocks is exchanged, so that a thread accesses another block's shared memory.
+    is_remote: bool,
     /// The first limit by which an access had fewer choices, and the access.
     limit: Option<(HistoryLimit, Line)>,
 }
@@ -151,6 +154,7 @@ impl Weak {
             current: None,
             stale: FxHashMap::default(),
             missed: None,
+            is_remote: false,
             limit: None,
         }
     }
@@ -196,9 +200,33 @@ impl Weak {
     }
 
     pub(super) fn arrive(&mut self, tag: u32, thread: u32, barrier: BarrierId) {
+        let (clocks, phases) = self.meeting(tag);
+        phases.arrive(clocks, thread, barrier);
+    }
+
+    /// Returns what the meetings of the block with the index `tag` change.
+    pub(super) fn meeting(&mut self, tag: u32) -> (&mut Clocks, &mut Phases) {
         self.note_meeting(tag);
         let WeakBlock { phases, clocks, .. } = &mut self.residents[tag as usize];
-        phases.arrive(clocks, thread, barrier);
+        (clocks, phases)
+    }
+
+    /// Orders the accesses before a phase of a cluster's barrier before the later ones, like
+    /// [`clusters::order`](order).
+    pub(super) fn cluster_barrier(&mut self, blocks: &[(usize, bool)], departed: VectorClock) {
+        blocks.iter().for_each(|&(tag, _)| self.note_meeting(tag as u32));
+        order(&mut self.residents, |one| (&mut one.clocks, &mut one.phases), &mut self.publications, blocks, departed);
+    }
+
+    /// Exchanges the states of the shared memory of the two blocks with the indices `tags`. A second call ends the
+    /// exchange.
+    pub(super) fn exchange_memory(&mut self, tags: [usize; 2]) {
+        self.is_remote = !self.is_remote;
+        if let Ok([one, other]) = self.residents.get_disjoint_mut(tags) {
+            std::mem::swap(&mut one.objects, &mut other.objects);
+            std::mem::swap(&mut one.locations, &mut other.locations);
+            std::mem::swap(&mut one.phases, &mut other.phases);
+        }
     }
 
     pub(super) fn end_phase(&mut self, tag: u32, number: u32, barrier: BarrierId) {
@@ -206,8 +234,7 @@ impl Weak {
     }
 
     pub(super) fn wait(&mut self, tag: u32, thread: u32, barrier: BarrierId) {
-        self.note_meeting(tag);
-        let WeakBlock { phases, clocks, .. } = &mut self.residents[tag as usize];
+        let (clocks, phases) = self.meeting(tag);
         phases.wait(clocks, thread, barrier);
     }
 

@@ -335,7 +335,7 @@ impl State {
             let writer = residents.iter().find(|resident| resident.clocks.block == block);
             let objects = match promised.space {
                 Space::Global => &*objects,
-                Space::Shared => &residents[promised.tag as usize].objects,
+                Space::Shared => &residents[promised.tag as usize].memory.objects,
             };
             let held = |writer: &Resident| objects.relaxed(&writer.clocks, thread, promised.address);
             [writer.map_or_else(Held::default, held), weak.held_now(promised)]
