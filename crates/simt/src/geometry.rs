@@ -171,7 +171,7 @@ pub struct KernelInfo {
     pub max_threads: Option<u32>,
     /// Launch bound: the minimum number of blocks that must fit on a multiprocessor at once (`.minnctapersm`).
     pub min_blocks: Option<u32>,
-    /// The fixed number of blocks in each dimension of a cluster (`.reqnclusterdim`), if the kernel declares it.
+    /// The fixed number of blocks in each dimension of a cluster (`.reqnctapercluster`), if the kernel declares it.
     pub cluster: Option<Dim3>,
 }
 
@@ -227,6 +227,6 @@ setters! { KernelInfo [const]
     fn max_threads(max_threads: u32) => max_threads = Some(max_threads);
     /// Sets the launch bound `.minnctapersm`: the minimum number of blocks that must fit on a multiprocessor at once.
     fn min_blocks(min_blocks: u32) => min_blocks = Some(min_blocks);
-    /// Sets the fixed number of blocks in each dimension of a cluster (`.reqnclusterdim`).
+    /// Sets the fixed number of blocks in each dimension of a cluster (`.reqnctapercluster`).
     fn cluster(cluster: Dim3) => cluster = Some(cluster);
 }

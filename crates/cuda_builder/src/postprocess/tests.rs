@@ -52,7 +52,7 @@ fn a_cluster_is_a_directive_from_sm_90_on() {
         )
     };
     let text = process(&with("2 3 1").replace("sm_70", "sm_90a")).unwrap();
-    let expected = "\n.maxntid 256, 1, 1\n.explicitcluster\n.reqnclusterdim 2, 3, 1\n.minnctapersm 4\n{\n";
+    let expected = "\n.maxntid 256, 1, 1\n.explicitcluster\n.reqnctapercluster 2, 3, 1\n.minnctapersm 4\n{\n";
     assert!(text.contains(expected) && text.matches("cluster").count() == 2, "{text}");
     assert_eq!(process(&with("2 3 1")), process(MODULE));
     for size in ["2 3", "2 3 x", ""] {

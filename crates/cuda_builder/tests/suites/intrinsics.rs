@@ -97,7 +97,7 @@ const NEW: &[&str] = &[
     "barrier.cluster.arrive;",
     "barrier.cluster.arrive.relaxed;",
     "barrier.cluster.wait;",
-    ".reqnclusterdim 2, 2, 1",
+    ".reqnctapercluster 2, 2, 1",
     "mapa.shared::cluster.u32",
     "ld.shared::cluster.u32",
     "ld.shared::cluster.u8",

@@ -17,7 +17,7 @@ pub fn code_of(rule: Counts, cells: impl IntoIterator<Item = (i64, i64)>) -> Opt
     let mut populations = vec![plane.population().into()];
     while populations.len() < 3 * MAX_PERIOD {
         let (births, deaths) = plane.advance_counting().ok()?;
-        populations.push(populations.last()? + i128::from(births) - i128::from(deaths));
+        populations.push(*populations.last()? + i128::from(births) - i128::from(deaths));
     }
     code(&populations)
 }
