@@ -25,6 +25,7 @@ mod remedies;
 mod remedies_beside_atomics;
 mod remedies_by_halves;
 mod remedies_in_words;
+mod remedies_of_clusters;
 mod remedies_of_copies;
 mod saxpy;
 mod scale;

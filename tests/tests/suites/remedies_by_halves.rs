@@ -290,6 +290,7 @@ fn every_remedy_has_a_kernel_that_it_cures() {
         include_str!("remedies.rs"),
         include_str!("remedies_beside_atomics.rs"),
         include_str!("remedies_by_halves.rs"),
+        include_str!("remedies_of_clusters.rs"),
         include_str!("remedies_of_copies.rs"),
         include_str!("../../../crates/launch/tests/suites/phases.rs"),
         include_str!("../../../crates/launch/tests/suites/remedies.rs"),
