@@ -262,8 +262,8 @@ impl Device {
         self.backend().max_cooperative_blocks(kernel, block_threads, shared_bytes)
     }
 
-    /// Returns the number of clusters of `config` that the device runs at the same time, for launches of `kernel`. It is
-    /// 0 if the device has no clusters, or cannot run a cluster of so many of these blocks. `config.grid` does not
+    /// Returns the number of clusters of `config` that the device runs at the same time, for launches of `kernel`. It
+    /// is 0 if the device has no clusters, or cannot run a cluster of so many of these blocks. `config.grid` does not
     /// count.
     ///
     /// # Errors

@@ -98,7 +98,8 @@ impl Backend for SimulatedDevice {
         Ok(held.min(self.simulator.max_cooperative_threads() as u32 / block_threads))
     }
 
-    /// Returns the number of clusters that fit on the simulated multiprocessors, each of which has room for 2048 threads.
+    /// Returns the number of clusters that fit on the simulated multiprocessors, each of which has room for 2048
+    /// threads.
     fn max_active_clusters(&self, kernel: &'static KernelInfo, config: LaunchConfig) -> Result<u32, Error> {
         self.prepare(kernel, config)?;
         let threads = config.cluster.count() * config.block.count();

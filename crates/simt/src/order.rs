@@ -62,8 +62,8 @@ pub(crate) struct BlockOrder {
 }
 
 impl BlockOrder {
-    /// Makes the order in which `schedule` runs the blocks of `grid`. The blocks of a cluster, whose extent is `cluster`,
-    /// have consecutive positions.
+    /// Makes the order in which `schedule` runs the blocks of `grid`. The blocks of a cluster, whose extent is
+    /// `cluster`, have consecutive positions.
     pub(crate) fn new(schedule: Schedule, grid: Dim3, cluster: Dim3) -> Self {
         let cluster_blocks = cluster.count() as u64;
         let order = Self::of_units(schedule, grid.count() as u64 / cluster_blocks);

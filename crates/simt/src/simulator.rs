@@ -260,7 +260,11 @@ impl Simulator {
         let schedule = if self.profiles.is_some() { Schedule::Natural } else { self.schedule };
         // A thread can yield only before an access that the simulator observes.
         let is_watched = self.checks.is_some() || self.profiles.is_some() || schedule.is_preemptive();
-        let pool = if blocks > 1 && !is_watched && !config.is_cooperative && !config.has_clusters() { self.pool() } else { None };
+        let pool = if blocks > 1 && !is_watched && !config.is_cooperative && !config.has_clusters() {
+            self.pool()
+        } else {
+            None
+        };
         let workers = pool.map_or(1, |pool| pool.current_num_threads() + 1);
         let workers = workers.min(usize::try_from(blocks).unwrap_or(usize::MAX));
         // All threads of the running blocks may wait at once. Half of all stacks are left to stalled blocks, other

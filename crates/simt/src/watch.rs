@@ -202,8 +202,8 @@ pub(crate) trait Watcher {
         Next::Continue
     }
 
-    /// Notifies the watcher that the thread is about to make the access `touch` to the shared memory of `_owner`, another
-    /// block of its cluster that has not ended. `touch.address` is an address there.
+    /// Notifies the watcher that the thread is about to make the access `touch` to the shared memory of `_owner`,
+    /// another block of its cluster that has not ended. `touch.address` is an address there.
     fn remote_access(&self, block: &BlockContext, _owner: &BlockContext, touch: &Touch) -> Next {
         self.access(block, touch)
     }
@@ -249,8 +249,8 @@ pub(crate) trait Watcher {
     /// `_is_relaxed` is true.
     fn cluster_arrival(&self, _block: &BlockContext, _thread: Thread, _is_relaxed: bool) {}
 
-    /// Notifies the watcher that all threads of a cluster have arrived at its barrier. None has continued. `_blocks` are
-    /// the cluster's blocks that have not ended. A block has a line if all its threads synchronise at the barrier:
+    /// Notifies the watcher that all threads of a cluster have arrived at its barrier. None has continued. `_blocks`
+    /// are the cluster's blocks that have not ended. A block has a line if all its threads synchronise at the barrier:
     /// these arrivals and waits are not announced by `cluster_arrival` and `cluster_wait`.
     fn cluster_barrier(&self, _blocks: &[(&BlockContext, Option<Line>)]) {}
 

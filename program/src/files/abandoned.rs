@@ -5,7 +5,8 @@
 //! A process holds a lock on each of its drafts, and the operating system releases the lock when the process ends. A
 //! draft that can be locked therefore belongs to no process. On a file system without locks nothing is removed.
 //!
-//! A [`DraftFolder`](super::DraftFolder) exists only while there is a draft of its name. It is removed before the draft.
+//! A [`DraftFolder`](super::DraftFolder) exists only while there is a draft of its name. It is removed before the
+//! draft.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions, TryLockError};

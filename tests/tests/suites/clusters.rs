@@ -1,5 +1,5 @@
-//! Tests kernels for clusters: the correct ones on every device, and that every order reports the faulty ones with their
-//! lines.
+//! Tests kernels for clusters: the correct ones on every device, and that every order reports the faulty ones with
+//! their lines.
 
 use gpu::device_library::{cluster_reverse, cluster_sum};
 use gpu::faults::*;

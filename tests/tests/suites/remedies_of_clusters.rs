@@ -15,8 +15,8 @@ const FOR_ALL: u32 = 3;
 /// Stands for the correct variant, which has all barriers.
 const NONE: u32 = 4;
 
-/// Each block writes its indices to the tile of the other block of its cluster, and then copies its own tile, or what it
-/// has written, to `y`.
+/// Each block writes its indices to the tile of the other block of its cluster, and then copies its own tile, or what
+/// it has written, to `y`.
 #[kernel]
 fn exchange(y: GlobalMut<u32>, missing: u32) {
     let (first, second) = (shared_array![u32; 32], shared_array![u32; 32]);

@@ -4,7 +4,8 @@
 //!   cuda_std launch_bounds <kernel> <M> <B>` (`B` = 0: none), which this module turns into `.maxntid` and
 //!   `.minnctapersm`.
 //! - `#[kernel(cluster = …)]` leaves the comment `// cuda_std cluster <kernel> <x> <y> <z>`. It becomes
-//!   `.explicitcluster` and `.reqnctapercluster` from sm_90 on, and nothing for older architectures, which have no clusters.
+//!   `.explicitcluster` and `.reqnctapercluster` from sm_90 on, and nothing for older architectures, which have no
+//!   clusters.
 //! - A function cannot declare a shared array whose size is only known inside the function. It leaves the comment `//
 //!   cuda_std shared_array <symbol> <bytes>` before it uses the symbol, and this module declares the array.
 //! - `rustc` puts no static into constant memory. This module moves a static there for `// cuda_std constant <symbol>`.

@@ -19,8 +19,8 @@ mod reference;
 mod types;
 mod wide;
 
-pub use core::sync::atomic::Ordering;
 pub use cluster::{ClusterAtomicRef, ClusterPlace};
+pub use core::sync::atomic::Ordering;
 pub use fences::*;
 pub use reference::AtomicRef;
 pub use types::*;

@@ -5,8 +5,9 @@ use syn::meta::ParseNestedMeta;
 use syn::punctuated::Punctuated;
 use syn::{Error, Expr, GenericArgument, LitInt, LitStr, Token, bracketed};
 
-/// The parsed options `max_threads = …, min_blocks = …, cluster = …, items_per_thread = …, max_elements = …, unsuffixed,
-/// exported = …, instances(…)`. The options of [`is_for_checks`] are allowed and not stored.
+/// The parsed options
+/// `max_threads = …, min_blocks = …, cluster = …, items_per_thread = …, max_elements = …, unsuffixed, exported = …,
+/// instances(…)`. The options of [`is_for_checks`] are allowed and not stored.
 #[derive(Default)]
 pub struct Options {
     pub max_threads: Option<u32>,

@@ -145,8 +145,8 @@ impl Block {
         self.membership.rank.get()
     }
 
-    /// Returns true if threads of the block wait at the barrier of a cluster of several blocks and no other thread of the
-    /// block can run.
+    /// Returns true if threads of the block wait at the barrier of a cluster of several blocks and no other thread of
+    /// the block can run.
     #[cold]
     #[inline(never)]
     pub(crate) fn is_at_cluster_barrier(&self) -> bool {

@@ -85,7 +85,8 @@ impl Clocks {
             *self = Self::default();
         }
         (self.block, self.threads, self.passes_fences, self.has_passed_fence) = (block, threads, passes_fences, false);
-        // No thread makes an access in the first epoch. A clock that includes this epoch knows that the block has begun.
+        // No thread makes an access in the first epoch. A clock that includes this epoch knows that the block has
+        // begun.
         self.highest += 2;
         self.base = self.highest;
         self.begun = self.base;

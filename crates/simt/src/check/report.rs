@@ -20,8 +20,8 @@ use crate::watch::{Access, Next, Touch};
 
 impl Checker {
     #[cold]
-    /// Returns the fault of the access `touch` of the current thread of `block`. `owner` is the block whose shared memory
-    /// it accesses, if it accesses shared memory.
+    /// Returns the fault of the access `touch` of the current thread of `block`. `owner` is the block whose shared
+    /// memory it accesses, if it accesses shared memory.
     pub(super) fn fault(&self, block: &BlockContext, owner: &BlockContext, touch: &Touch, finding: Finding) -> Next {
         if let Some(weak) = &self.state.borrow().weak
             && matches!(finding, Finding::Race(_) | Finding::Early(_))

@@ -26,9 +26,10 @@
 //! path of each spaceship is compared with the paths of all that have left before.
 //!
 //! **The window moves.** If another object reaches an edge, and the opposite part of the window is empty, the warp
-//! moves all cells away from that edge by [`SHIFT`] columns or rows. Each spaceship that has left must then be outside of
-//! the moved window, or within [`STRIP`] cells of an edge that it flies to. In both cases it never comes nearer to the
-//! window, and the objects near the edges are compared with its path for [`NEAR`] generations, as after its removal.
+//! moves all cells away from that edge by [`SHIFT`] columns or rows. Each spaceship that has left must then be outside
+//! of the moved window, or within [`STRIP`] cells of an edge that it flies to. In both cases it never comes nearer to
+//! the window, and the objects near the edges are compared with its path for [`NEAR`] generations, as after its
+//! removal.
 //!
 //! **The end is exact.** Every [`CHUNK`] generations the warp compares the window with a copy. Equal cells are
 //! periodic. Other periods are found by a hash every [`LONG`] generations, and confirmed in the same way.

@@ -102,8 +102,9 @@ impl Ship {
         first <= last
     }
 
-    /// Returns true if the spaceship, after a move by `offset` columns and rows, is on its way out of a window of `side`
-    /// columns and rows: within [`STRIP`] cells of an edge that it flies to, or beyond that edge, or beside the window.
+    /// Returns true if the spaceship, after a move by `offset` columns and rows, is on its way out of a window of
+    /// `side` columns and rows: within [`STRIP`] cells of an edge that it flies to, or beyond that edge, or beside the
+    /// window.
     #[inline(always)]
     fn is_out(&self, offset: [i32; 2], generation: u32, side: i32) -> bool {
         let passed = generation as i32 - self.generation;

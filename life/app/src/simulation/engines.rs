@@ -1,4 +1,5 @@
-//! Boards of a fixed size on the CPU, on one device, or in bands on several devices or ranks, and patterns on the plane.
+//! Boards of a fixed size on the CPU, on one device, or in bands on several devices or ranks, and patterns on the
+//! plane.
 
 use std::ops::Range;
 

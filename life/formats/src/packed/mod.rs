@@ -21,9 +21,9 @@ pub(super) struct Unpacked {
 /// Decompresses `bytes`. Returns `None` if they are not compressed. The function uses at most `limit` bytes of memory.
 ///
 /// # Errors
-/// [`FormatError::Refused`] for an archive of several files unless the name of exactly one says that it is a pattern, and
-/// for an archive with a password or an unusual compression. [`FormatError::Picture`] for damaged data. [`FormatError::TooLarge`] if `limit` is too
-/// small.
+/// [`FormatError::Refused`] for an archive of several files unless the name of exactly one says that it is a pattern,
+/// and for an archive with a password or an unusual compression. [`FormatError::Picture`] for damaged data.
+/// [`FormatError::TooLarge`] if `limit` is too small.
 pub(super) fn unpack(bytes: &[u8], limit: u64) -> Result<Option<Unpacked>, FormatError> {
     let unpacked = if is_zip(bytes) {
         only_file(bytes, limit)?

@@ -10,8 +10,8 @@ use crate::objects::Counts;
 /// The maximum period of growth, in generations. As many populations are compared.
 const MAX_PERIOD: usize = 1000;
 
-/// Returns the code of the pattern `cells`, which are alive on the plane. Returns `None` if it does not grow linearly, or
-/// if the host has too little memory to know.
+/// Returns the code of the pattern `cells`, which are alive on the plane. Returns `None` if it does not grow linearly,
+/// or if the host has too little memory to know.
 pub fn code_of(rule: Counts, cells: impl IntoIterator<Item = (i64, i64)>) -> Option<String> {
     let mut plane = plane_of(rule, cells).ok()?;
     let mut populations = vec![plane.population().into()];

@@ -161,8 +161,8 @@ fn a_soup_has_a_size_and_a_seed() {
 }
 
 proptest::proptest! {
-    /// Reads random cells for LifeHistory and similar rules: exactly the cells in odd states are alive, on a board and on
-    /// the plane.
+    /// Reads random cells for LifeHistory and similar rules: exactly the cells in odd states are alive, on a board and
+    /// on the plane.
     #[test]
     fn odd_states_of_histories_are_alive(cells in "([0-9]{0,2}[.A-F$]){0,60}") {
         if let Ok(read) = life_formats::rle::parse(&format!("{cells}!"), 1 << 20) {
