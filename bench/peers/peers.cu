@@ -9,8 +9,8 @@
 //   peers_close(peer)                                   frees the peer
 //   peers_error()                                       returns the last error of the calling thread
 //
-// The variant is inclusive or exclusive for a scan, BINS-KEYS for a histogram, and empty for all other works. Vectors have a
-// height of 1.
+// The variant is inclusive or exclusive for a scan, BINS-KEYS for a histogram, pairs or the name of the keys for a sort,
+// select-PERCENT, partition, unique or encode for select, and empty for all other works. Vectors have a height of 1.
 //
 // `cargo xtask bench --build` compiles it: nvcc -O3 -std=c++17 -arch=native -shared -Xcompiler -fPIC peers.cu -lcublas
 
@@ -107,6 +107,48 @@ template <typename K, typename L> static Peer histogram(Size size, const std::st
     });
 }
 
+// Pairs have values of 32 bits.
+template <typename K> static Peer sort(Size size, const std::string& variant, cudaStream_t stream) {
+    const bool has_values = variant == "pairs";
+    const size_t bytes = has_values ? size.elements() * sizeof(uint32_t) : 0;
+    const std::shared_ptr<void> values = memory(bytes), sorted = memory(bytes);
+    return cub_peer([=](void* storage, size_t& bytes, void* x, void* y) {
+        K *from = static_cast<K*>(x), *to = static_cast<K*>(y);
+        if (has_values) {
+            CHECK(cub::DeviceRadixSort::SortPairs(storage, bytes, from, to, static_cast<uint32_t*>(values.get()),
+                                                  static_cast<uint32_t*>(sorted.get()), size.elements(), 0, 8 * int(sizeof(K)), stream));
+        } else {
+            CHECK(cub::DeviceRadixSort::SortKeys(storage, bytes, from, to, size.elements(), 0, 8 * int(sizeof(K)), stream));
+        }
+    });
+}
+
+struct Below {
+    uint32_t limit;
+    __device__ bool operator()(const uint32_t& x) const { return x < limit; }
+};
+
+static Peer select(Size size, const std::string& variant, cudaStream_t stream) {
+    const bool has_lengths = variant == "encode";
+    const std::shared_ptr<void> count = memory(sizeof(int)), lengths = memory(has_lengths ? size.elements() * sizeof(int) : 0);
+    const uint64_t percent = variant.rfind("select-", 0) == 0 ? std::stoull(variant.substr(7)) : 50;
+    const Below below{uint32_t((percent << 32) / 100)};
+    return cub_peer([=](void* storage, size_t& bytes, void* x, void* y) {
+        uint32_t *from = static_cast<uint32_t*>(x), *to = static_cast<uint32_t*>(y);
+        int* selected = static_cast<int*>(count.get());
+        if (variant == "partition") {
+            CHECK(cub::DevicePartition::If(storage, bytes, from, to, selected, size.elements(), below, stream));
+        } else if (variant == "unique") {
+            CHECK(cub::DeviceSelect::Unique(storage, bytes, from, to, selected, size.elements(), stream));
+        } else if (has_lengths) {
+            CHECK(cub::DeviceRunLengthEncode::Encode(storage, bytes, from, to, static_cast<int*>(lengths.get()), selected,
+                                                     size.elements(), stream));
+        } else {
+            CHECK(cub::DeviceSelect::If(storage, bytes, from, to, selected, size.elements(), below, stream));
+        }
+    });
+}
+
 // Returns the handle of cuBLAS, one for all peers. It is freed with the context.
 static cublasHandle_t blas_in(cudaStream_t stream) {
     static cublasHandle_t blas = [] {
@@ -169,6 +211,9 @@ static Peer peer(const std::string& work, const std::string& variant, Size size,
     if (work == "transpose f64") return transpose<double>(size, stream);
     if (work == "histogram u8") return histogram<uint8_t, int32_t>(size, variant, stream);
     if (work == "histogram u32") return histogram<uint32_t, uint64_t>(size, variant, stream);
+    if (work == "select u32") return select(size, variant, stream);
+    if (work == "sort u32") return sort<uint32_t>(size, variant, stream);
+    if (work == "sort u64") return sort<uint64_t>(size, variant, stream);
     throw std::runtime_error("there is no peer of " + work);
 }
 
@@ -196,7 +241,8 @@ static std::string about() {
            dotted(CUB_VERSION / 100000, CUB_VERSION / 100 % 1000, CUB_VERSION % 100) + "\", \"cublas\": \"" +
            dotted(version[0], version[1], version[2]) +
            "\", \"works\": [\"copy f32\", \"upload f32\", \"saxpy f32\", \"saxpy f64\", \"reduce f32\", \"reduce i32\", \"reduce f64\", "
-           "\"scan f32\", \"scan i32\", \"scan f64\", \"transpose f32\", \"transpose f64\", \"histogram u8\", \"histogram u32\"]}";
+           "\"scan f32\", \"scan i32\", \"scan f64\", \"transpose f32\", \"transpose f64\", \"histogram u8\", \"histogram u32\", "
+           "\"select u32\", \"sort u32\", \"sort u64\"]}";
 }
 
 extern "C" {

@@ -44,3 +44,19 @@ fn the_year_s_rain_is_summed() {
     ];
     assert_eq!(lines(env!("CARGO_BIN_EXE_rain")), expected);
 }
+
+#[test]
+fn visits_are_counted_by_page() {
+    // The numbers are multiples of 0.5, so every sum is exact in any order.
+    let seconds: Vec<f32> = (0..100_000_u32).map(|visit| (visit * 37 % 101) as f32 * 0.5).collect();
+    let count = |selects: fn(f32) -> bool| seconds.iter().filter(|&&seconds| selects(seconds)).count();
+    let (long, short) = (count(|seconds| seconds >= 30.0), count(|seconds| seconds < 1.0));
+    let last = &seconds[142 * 700..];
+    assert_eq!(
+        lines(env!("CARGO_BIN_EXE_visits")),
+        [
+            format!("{long} long visits, {short} short ones and {} others", seconds.len() - short),
+            format!("page 142 has {} visits of {} seconds in total", last.len(), last.iter().sum::<f32>()),
+        ]
+    );
+}

@@ -110,3 +110,63 @@ macro_rules! __scan_element {
         }
     };
 }
+
+/// Implements [`ByKeyElement`](crate::by_key::ByKeyElement) by the kernels `$narrow` for keys of 4 bytes and `$wide`
+/// for keys of 8 bytes, which are built for `$word` in place of the type.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __by_key_element {
+    ($T:ty as $word:ty, $O:ty, $narrow:ident, $wide:ident) => {
+        impl $crate::by_key::ByKeyElement<$O> for $T {
+            #[inline]
+            fn look_back<'call, K: $crate::by_key::RunKey>(
+                arguments: $crate::by_key::ByKey<'call, K, Self>,
+                rows: u32,
+                states: ::cuda_std::GlobalMut<'call, u64>,
+            ) -> ::core::option::Option<::cuda_std::Call<'call>> {
+                let $crate::by_key::ByKey { keys, values, work, y_keys, y, count } = arguments;
+                let (keys, y_keys) = (keys.cast::<K::Word>(), y_keys.cast::<K::Word>());
+                let (values, y) = (values.cast::<$word>(), y.cast::<$word>());
+                let runs = $crate::select::RunStart::new(K::FORMAT);
+                const ROWS: [usize; 2] = [
+                    $crate::by_key::tuning::max_rows(4 + ::core::mem::size_of::<$word>()),
+                    $crate::by_key::tuning::max_rows(8 + ::core::mem::size_of::<$word>()),
+                ];
+                if let Some((keys, y_keys)) = $crate::by_key::as_key::<K::Word, u32>(keys, y_keys) {
+                    return $narrow::if_built::<u32, $crate::select::RunStart, $word, $O, { ROWS[0] }>(
+                        keys, values, runs, work, rows, y_keys, y, count, states,
+                    );
+                }
+                let (keys, y_keys) = $crate::by_key::as_key::<K::Word, u64>(keys, y_keys)?;
+                $wide::if_built::<u64, $crate::select::RunStart, $word, $O, { ROWS[1] }>(
+                    keys, values, runs, work, rows, y_keys, y, count, states,
+                )
+            }
+        }
+    };
+}
+
+/// Implements [`SelectElement`](crate::select::SelectElement) for a predicate of another crate, by the kernel in scope.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __select_element {
+    ($T:ty, $P:ty) => {
+        impl $crate::select::SelectElement<$P> for $T {
+            const IS_OWN: bool = true;
+
+            #[inline]
+            fn look_back<'call>(
+                selection: $crate::select::Selection<'call, Self, $P>,
+                rows: u32,
+                states: ::cuda_std::GlobalMut<'call, u64>,
+            ) -> ::core::option::Option<::cuda_std::Call<'call>> {
+                let $crate::select::Selection { x, flags, criterion, y, rejected, count } = selection;
+                select_look_back::if_built::<
+                    $T,
+                    $P,
+                    { $crate::select::tuning::max_rows(::core::mem::size_of::<$T>()) },
+                >(x, flags, criterion, rows, y, rejected, count, states)
+            }
+        }
+    };
+}

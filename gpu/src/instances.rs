@@ -107,10 +107,13 @@ pub const fn is_in_words<K: ToKey>() -> bool {
     fits_word(size_of::<K>())
 }
 
-/// Makes the kernels of reduce, scan or histogram for a type and operator of the calling crate.
+/// Makes the kernels of reduce, scan, by key, select or histogram for a type, operator or predicate of the calling
+/// crate.
 ///
 /// ```ignore
 /// gpu::instances!(Point by Farthest: reduce, scan); // `Farthest` implements `gpu::operator::Operator<Point>`
+/// gpu::instances!(Point by Farthest: by_key);       // with keys of 4 and 8 bytes
+/// gpu::instances!(Point by IsNear: select);         // `IsNear` implements `gpu::select::Predicate<Point>`
 /// gpu::instances!(Shade: histogram);                // `Shade` implements `gpu::histogram::ToKey`
 /// ```
 ///
@@ -126,6 +129,19 @@ pub const fn is_in_words<K: ToKey>() -> bool {
 /// An operator that is not commutative gets the kernels that keep the order of the operands.
 #[macro_export]
 macro_rules! instances {
+    ($T:ident by $P:ident: select $(,)?) => {
+        const _: () = {
+            #[allow(dead_code, unused_imports, missing_docs, unreachable_pub)]
+            #[allow(private_interfaces, non_camel_case_types, non_local_definitions)]
+            mod instance {
+                use super::*;
+                type ElementType = $T;
+                type PredicateType = $P;
+                const _: () = $crate::instances::check_element::<ElementType>();
+                $crate::__instances! { select $T $P }
+            }
+        };
+    };
     ($T:ident by $O:ident: $($algorithm:ident),+ $(,)?) => {
         const _: () = {
             #[allow(dead_code, unused_imports, missing_docs, unreachable_pub)]
@@ -153,8 +169,8 @@ macro_rules! instances {
     };
     ($($other:tt)*) => {
         ::core::compile_error!(
-            "write `gpu::instances!(Type by Operator: reduce, scan);` or `gpu::instances!(Key: histogram);` with names of \
-             types that are in scope"
+            "write `gpu::instances!(Type by Operator: reduce, scan, by_key);`, `gpu::instances!(Type by Predicate: \
+             select);` or `gpu::instances!(Key: histogram);` with names of types that are in scope"
         );
     };
 }
@@ -207,6 +223,36 @@ macro_rules! __instances {
             } }
         }
     };
+    (by_key $T:ident $O:ident) => {
+        mod by_key {
+            use super::{ElementType, OperatorType};
+
+            $crate::__by_key_instance! { narrow u32 Key32 $T $O }
+            $crate::__by_key_instance! { wide u64 Key64 $T $O }
+            ::cuda_std::__private::kernel! { device {} host {
+                use narrow::by_key_look_back as narrow_look_back;
+                use wide::by_key_look_back as wide_look_back;
+                $crate::__by_key_element! { ElementType as ElementType, OperatorType, narrow_look_back, wide_look_back }
+            } }
+        }
+    };
+    (select $T:ident $P:ident) => {
+        mod select {
+            use super::{ElementType, PredicateType};
+
+            mod look_back {
+                use $crate::select::exported::*;
+                type $T = super::ElementType;
+                type $P = super::PredicateType;
+                const ROWS: usize = max_rows(::core::mem::size_of::<$T>());
+                $crate::__instance_of_select_look_back!($T, $P, ROWS);
+            }
+            ::cuda_std::__private::kernel! { device {} host {
+                use look_back::select_look_back;
+                $crate::__select_element! { ElementType, PredicateType }
+            } }
+        }
+    };
     (histogram $K:ident) => {
         mod histogram {
             use super::KeyType;
@@ -225,7 +271,7 @@ macro_rules! __instances {
         ::core::compile_error!(::core::concat!(
             "there is no algorithm `",
             ::core::stringify!($algorithm),
-            "` with an operator: use `reduce` or `scan`"
+            "` with an operator: use `reduce`, `scan` or `by_key`"
         ));
     };
 }
@@ -259,6 +305,22 @@ macro_rules! __key_instance {
             const IS_NEEDED: bool = $condition;
             type $K = <If<IS_NEEDED> as Select<super::KeyType, NoKey>>::Selected;
             $crate::$kernel!($K);
+        }
+    };
+}
+
+/// Makes an instance of the kernel of by key in a module, for keys of type `$key`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __by_key_instance {
+    ($module:ident $key:ident $Key:ident $T:ident $O:ident) => {
+        mod $module {
+            use $crate::by_key::exported::*;
+            type $Key = $key;
+            type $T = super::ElementType;
+            type $O = super::OperatorType;
+            const ROWS: usize = max_rows(::core::mem::size_of::<$key>() + ::core::mem::size_of::<$T>());
+            $crate::__instance_of_by_key_look_back!($Key, RunStart, $T, $O, ROWS);
         }
     };
 }

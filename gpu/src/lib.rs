@@ -10,11 +10,25 @@
 //! on this crate with the feature `instances` and without default features. Its PTX then has the entries of these
 //! instances alone.
 #![no_std]
-// In the PTX of another crate, parts of the modules are not used.
-#![cfg_attr(feature = "instances", allow(dead_code, unused_imports))]
+// In the PTX of another crate, parts of the modules are not used, nor in that of `select` and `by_key`, which use parts
+// of other algorithms.
+#![cfg_attr(
+    any(
+        feature = "instances",
+        all(any(feature = "by_key", feature = "select"), not(all(feature = "scan", feature = "select")))
+    ),
+    allow(dead_code, unused_imports)
+)]
 
 /// Declares the modules of the exported kernels where the ladder is not built: in the PTX of another crate.
-#[cfg(any(feature = "histogram", feature = "instances", feature = "reduce", feature = "scan"))]
+#[cfg(any(
+    feature = "by_key",
+    feature = "histogram",
+    feature = "instances",
+    feature = "reduce",
+    feature = "scan",
+    feature = "select"
+))]
 macro_rules! exported_modules {
     ($feature:tt: $($module:ident)*) => {
         $(
@@ -25,6 +39,8 @@ macro_rules! exported_modules {
 }
 
 pub mod accumulate;
+#[cfg(any(feature = "by_key", feature = "instances"))]
+pub mod by_key;
 pub mod collective;
 #[cfg(feature = "device_library")]
 pub mod device_library;
@@ -47,7 +63,11 @@ pub mod reduce;
 pub mod saxpy;
 #[cfg(feature = "scale")]
 pub mod scale;
-#[cfg(any(feature = "scan", feature = "instances"))]
+#[cfg(any(feature = "by_key", feature = "scan", feature = "select", feature = "instances"))]
 pub mod scan;
+#[cfg(any(feature = "by_key", feature = "select", feature = "instances"))]
+pub mod select;
+#[cfg(feature = "sort")]
+pub mod sort;
 #[cfg(feature = "transpose")]
 pub mod transpose;

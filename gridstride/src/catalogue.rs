@@ -13,7 +13,7 @@
 /// algorithm to a device.
 macro_rules! catalogue {
     ($with:ident) => {
-        $with! { histogram reduce saxpy scale scan transpose }
+        $with! { by_key histogram reduce saxpy scale scan select sort transpose }
     };
 }
 

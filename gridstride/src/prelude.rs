@@ -31,11 +31,14 @@ pub use gpu::accumulate::{ArgMax, ArgMin, Indexed, Widened};
 pub use gpu::operator::{Affine, Compose, Max, Maximum, Min, Minimum, Operator, Product, Sum};
 pub use launch::{Buffer, Device, DeviceChoice};
 
+pub use crate::by_key::ByKeyExt as _;
 pub use crate::error::AlgorithmError;
 pub use crate::histogram::HistogramExt as _;
 pub use crate::reduce::ReduceExt as _;
 pub use crate::saxpy::SaxpyExt as _;
 pub use crate::scale::ScaleExt as _;
 pub use crate::scan::ScanExt as _;
+pub use crate::select::{SelectExt as _, within};
+pub use crate::sort::SortExt as _;
 pub use crate::transpose::TransposeExt as _;
 pub use crate::vector::{Vector, VectorMut};

@@ -21,6 +21,9 @@ pub trait Vector: sealed::Sealed {
     /// The type of the result: a `Vec` for a host vector, a [`Buffer`] for a buffer.
     type Output;
 
+    /// The type of a result with elements of type `U`: a `Vec<U>` for a host vector, a [`Buffer`] for a buffer.
+    type OutputOf<U: Element>;
+
     /// Calls `work` with a buffer on `device` that contains the elements.
     #[doc(hidden)]
     fn on_device<R>(
@@ -32,6 +35,10 @@ pub trait Vector: sealed::Sealed {
     /// Converts the buffer `result` to [`Output`](Self::Output).
     #[doc(hidden)]
     fn output(result: Buffer<Self::Element>) -> Result<Self::Output, Error>;
+
+    /// Converts the buffer `result` to [`OutputOf`](Self::OutputOf).
+    #[doc(hidden)]
+    fn output_of<U: Element>(result: Buffer<U>) -> Result<Self::OutputOf<U>, Error>;
 
     /// Calls `work` with the elements on `device` and with an output buffer of the same length. Returns the converted
     /// output.
@@ -82,6 +89,7 @@ impl<T: Element> sealed::Sealed for &Buffer<T> {}
 impl<T: Element> Vector for &Buffer<T> {
     type Element = T;
     type Output = Buffer<T>;
+    type OutputOf<U: Element> = Buffer<U>;
 
     fn on_device<R>(
         self,
@@ -92,6 +100,10 @@ impl<T: Element> Vector for &Buffer<T> {
     }
 
     fn output(result: Buffer<T>) -> Result<Buffer<T>, Error> {
+        Ok(result)
+    }
+
+    fn output_of<U: Element>(result: Buffer<U>) -> Result<Buffer<U>, Error> {
         Ok(result)
     }
 }
@@ -117,6 +129,7 @@ macro_rules! on_host {
         impl<T: Element, $($generics)*> Vector for &$type {
             type Element = T;
             type Output = Vec<T>;
+            type OutputOf<U: Element> = Vec<U>;
 
             fn on_device<R>(
                 self,
@@ -127,6 +140,10 @@ macro_rules! on_host {
             }
 
             fn output(result: Buffer<T>) -> Result<Vec<T>, Error> {
+                result.download()
+            }
+
+            fn output_of<U: Element>(result: Buffer<U>) -> Result<Vec<U>, Error> {
                 result.download()
             }
         }

@@ -4,7 +4,7 @@
 /// kernels.
 macro_rules! catalogue {
     ($with:ident) => {
-        $with! { histogram life reduce saxpy scale scan transpose; probe }
+        $with! { by_key histogram life reduce saxpy scale scan select sort transpose; probe }
     };
 }
 

@@ -8,6 +8,7 @@ use gpu::collective::block::{
     MAX_WARPS, block_broadcast, block_exclusive_scan, block_inclusive_scan, block_reduce, block_reduce_full,
     warp_prefix,
 };
+use gpu::collective::compaction::{gather, store_gathered};
 use gpu::collective::tile::{self, scan_vectors, warp_aggregate, warp_scan};
 use gpu::collective::warp::{warp_broadcast, warp_exclusive_scan, warp_inclusive_scan, warp_reduce};
 use gpu::operator::{Affine, Compose, Sum};
@@ -18,7 +19,7 @@ pub const WARPS: usize = 4;
 /// The chunks of a warp in [`tile_scan()`], each of 32 vectors of 4 elements.
 pub const CHUNKS: usize = 2;
 
-cuda_std::kernels![block_scans, warp_scans, reductions, full_block, copy_tiles, tile_scan];
+cuda_std::kernels![block_scans, warp_scans, reductions, full_block, copy_tiles, tile_scan, compaction];
 
 /// Writes the scans of the block's values, its aggregate and the value of its last thread.
 #[kernel(max_threads = 1024)]
@@ -108,4 +109,16 @@ pub fn tile_scan(x: Global<u32>, y: GlobalMut<u32>) {
     warp_scan::<u32, Sum, 4, CHUNKS>(&mut items, false, None);
     // SAFETY: `y` is as long as `x`, and a whole buffer too.
     unsafe { tile::store::<u32, Sum, 4, CHUNKS>(y, first, CHUNKS as u32, is_whole, items, prefix) };
+}
+
+/// Writes the odd elements of two rows, in order. Launch one block of one warp.
+#[kernel(max_threads = 32)]
+pub fn compaction(x: Global<u32>, y: GlobalMut<u32>) {
+    let place = shared_array![u32; 2 * LANES];
+    let lane = warp::lane_id() as usize;
+    let items = [x.load(lane), x.load(LANES + lane)];
+    // SAFETY: `place` has an element for each item.
+    unsafe { gather::<u32, 2>(place, 0, &items, items[0] & 1 | (items[1] & 1) << 1) };
+    thread::sync_threads();
+    store_gathered(y, 0, place.part(0, y.len()));
 }

@@ -5,7 +5,7 @@ use gridstride::prelude::*;
 use gridstride::reduce::{Reducer, default_rung};
 use launch::LaunchConfig;
 use own_type_kernels::select::{ITEMS, keep_positive};
-use own_type_kernels::{Farthest, Matrix, Pixel, Point};
+use own_type_kernels::{Farthest, IsNear, Matrix, Pixel, Point};
 
 fn main() -> Result<(), AlgorithmError> {
     let device = Device::open(DeviceChoice::Auto, modules())?;
@@ -24,10 +24,17 @@ fn run(device: &Device) -> Result<(), AlgorithmError> {
     println!("the farthest of {} points is {farthest:?}", points.len());
     assert_eq!(farthest, Point { x: 100.0, y: 88.0, z: 1.0 });
 
+    let near = device.select(&points, IsNear { square: 2.0 })?;
+    println!("{} points are near the origin", near.len());
+    assert_eq!(near.len(), points.iter().filter(|point| point.x * point.x + point.y * point.y <= 1.0).count());
+
     // The powers of this matrix have the Fibonacci numbers.
     let powers = device.scan_inclusive(&[Matrix([[1, 1], [1, 0]]); 40], Product)?;
     println!("the 40th Fibonacci number is {}", powers[39].0[0][1]);
     assert_eq!(powers[39].0[0][1], 102_334_155);
+
+    let (_, products) = device.reduce_by_key(&[1, 1, 1, 2_u32], &[Matrix([[1, 1], [1, 0]]); 4], Product)?;
+    assert_eq!(products, [Matrix([[3, 2], [2, 1]]), Matrix([[1, 1], [1, 0]])]);
 
     let picture: Vec<_> = (0..=255).map(|red| Pixel([red, 0, 0, 255])).collect();
     let brightness = device.histogram(&picture, Bins::even(4, 0, 256)?)?;

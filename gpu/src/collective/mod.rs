@@ -7,6 +7,8 @@
 //! | [`block`] | reduction, scans and broadcast across the threads of a block; the prefix of a warp in its block |
 //! | [`arrangement`] | a tile in the registers of a block: load and store in a blocked or striped arrangement |
 //! | [`tile`] | a tile in the registers of a block: load, scan, store |
+//! | [`compaction`] | the chosen items of a warp's rows, stored one after the other |
+//! | [`ranks`] | the positions of a tile's items in the order of a digit of their keys |
 //! | [`flagged_words`] | values that a block publishes for others in global memory |
 //! | [`vectors`] | 16-byte vectors in views that begin at any address |
 //! | [`words`] | the 32-bit words of an element of up to 64 bytes, and their shuffles |
@@ -24,7 +26,9 @@
 
 pub mod arrangement;
 pub mod block;
+pub mod compaction;
 pub mod flagged_words;
+pub mod ranks;
 pub mod tile;
 pub mod vectors;
 pub mod warp;

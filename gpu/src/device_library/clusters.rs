@@ -7,7 +7,7 @@ const BLOCK: usize = 64;
 
 /// Writes the sum of the elements of each cluster to `sums`, one element per cluster. Launch blocks of 64 threads with
 /// one element each.
-#[kernel(max_threads = 64)]
+#[kernel(max_threads = 64, allow(generic = "so GPUs reach the memory of other blocks"))]
 pub fn cluster_sum(x: Global<u32>, sums: GlobalMut<u32>) {
     let total = shared_array![u32; 1];
     if thread::index_in_block() == 0 {
@@ -23,7 +23,7 @@ pub fn cluster_sum(x: Global<u32>, sums: GlobalMut<u32>) {
 
 /// In each cluster of two blocks, copies `x` to `y` with the elements of the cluster in reverse order. Launch blocks of
 /// 64 threads with one element each.
-#[kernel(max_threads = 64, cluster = 2)]
+#[kernel(max_threads = 64, cluster = 2, allow(generic = "so GPUs reach the memory of other blocks"))]
 pub fn cluster_reverse(x: Global<f64>, y: GlobalMut<f64>) {
     let (sent, received) = (shared_array![f64; BLOCK], shared_array![f64; BLOCK]);
     let (thread, i) = (thread::index_in_block() as usize, thread::index_1d());

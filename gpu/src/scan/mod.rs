@@ -31,6 +31,7 @@
 //! not resident. Two scans may therefore share a device.
 
 mod head;
+pub mod one_pass;
 mod tile_states;
 pub mod tuning;
 

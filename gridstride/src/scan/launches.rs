@@ -125,8 +125,8 @@ impl<T: ScanElement<O>, O: Operator<T>> Launches<'_, T, O> {
 }
 
 /// Returns `launched`, the result of a launch. If `launched` is an error, the function first clears the tile states,
-/// because a failed scan may leave incomplete tile states, from which the next scan would start.
-fn cleared_after_failure(
+/// because a failed launch may leave incomplete tile states, from which the next one would start.
+pub(crate) fn cleared_after_failure(
     launched: Result<(), AlgorithmError>,
     queue: Queue<'_>,
     states: &mut Buffer<u64>,

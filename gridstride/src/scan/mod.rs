@@ -51,6 +51,7 @@ use launch::{Buffer, Device, Element, Error, Graph, Held, Queue, Resources};
 use crate::error::AlgorithmError;
 use crate::vector::Vector;
 use launches::Launches;
+pub(crate) use launches::cleared_after_failure;
 
 mod element;
 mod launches;

@@ -45,8 +45,8 @@ fn every_rung_is_listed_in_a_table_that_fits() {
         let last = algorithm.rungs().iter().map(|rung| rung.idea.split(' ').next_back().unwrap());
         assert!(last.into_iter().all(|word| words.contains(&word)), "{}", algorithm.name());
     }
-    let look_back = text.lines().find(|line| line.contains("look_back ")).unwrap();
-    assert!(look_back.contains("f32 f64"), "{look_back}");
+    let mut look_back = text.lines().filter(|line| line.contains("look_back "));
+    assert!(look_back.any(|line| line.contains("f32 f64")), "{text}");
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn the_kernels_of_an_algorithm_are_listed_in_lines_that_fit() {
 
 #[test]
 fn an_algorithm_that_there_is_not_is_answered_with_those_that_there_are() {
-    common::Host(&["list"]).assert_fails(&["reduse"], 2, &["no algorithm 'reduse'", "reduce", "scan or transpose"]);
+    common::Host(&["list"]).assert_fails(&["reduse"], 2, &["no algorithm 'reduse'", "reduce", "sort or transpose"]);
 }
 
 #[test]

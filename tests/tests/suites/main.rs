@@ -1,5 +1,6 @@
 //! Runs the conformance suites in one program. The names of a suite's tests begin with the name of its module.
 
+mod by_key;
 mod clusters;
 mod collectives;
 mod dependencies;
@@ -33,6 +34,9 @@ mod scan;
 mod scan_cases;
 mod scan_halves;
 mod scan_pipelined;
+mod select;
+mod sort;
+mod sort_pairs;
 mod special_values;
 mod stream;
 mod transpose;

@@ -27,7 +27,16 @@ pub(super) fn cases() -> Vec<Case> {
     add(&["tile_scan"], "a block of 4 warps, whole and partial tiles", |stage| {
         [1, 500, 1023, 1024].into_iter().try_for_each(|n| tile_scan(stage, n))
     });
+    add(&["compaction"], "the odd ones of 64 elements", compaction);
     cases
+}
+
+fn compaction(stage: &Stage) -> Result<(), CaseError> {
+    let x: Vec<u32> = (0..64).map(|i| bits(i) as u32).collect();
+    let odd: Vec<u32> = x.iter().copied().filter(|x| x % 2 == 1).collect();
+    let (dx, mut y) = (stage.device.upload(&x)?, stage.device.alloc(odd.len())?);
+    stage.device.launch(LaunchConfig::new(1, 32), kernels::compaction(dx.view(), y.view_mut()))?;
+    equal("y", &y.download()?, &odd)
 }
 
 /// Returns `n` affine maps whose composition depends on their order.

@@ -4,14 +4,17 @@
 //! Some barriers, warp synchronisations and fences can be left out without a report. Such a synchronisation is
 //! redundant, or the checks do not see its purpose, or no case needs it. Shuffles and votes are never left out, because
 //! they pass values between lanes. A run in which [`Checks::shuffles_order_memory`](simt::Checks) is false shows that
-//! no kernel relies on shuffles or votes to order memory accesses.
+//! no kernel relies on shuffles or votes to order memory accesses. A synchronisation beside a shuffle may be needed
+//! only in such a run, so the cases also run so before it counts as not reported.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 use reports::Finding;
 use serde::Serialize;
-use simt::{Notes, Redundant, Schedule, Simulator, SourceLocation, SyncKind, Synchronisations, first_to_notice};
+use simt::{
+    Checks, Notes, Redundant, Schedule, Simulator, SourceLocation, SyncKind, Synchronisations, first_to_notice,
+};
 use thiserror::Error;
 
 use super::{Progress, Settings, finding};
@@ -70,7 +73,7 @@ fn run<'a>(
     let deletions = deletions(cases, settings)?;
     progress.begin(deletions.len());
     let report = |deletion: Deletion<'a>| {
-        let reported = deletion.reported(settings);
+        let reported = deletion.reported(settings).or_else(|| deletion.reported_strictly(settings));
         progress.step(1);
         (deletion, reported)
     };
@@ -102,6 +105,20 @@ fn deletions<'a>(cases: &'a [Case], settings: &Settings) -> Result<Vec<Deletion<
 }
 
 impl Deletion<'_> {
+    /// Returns the report under strict checks. Returns `None` if a case is at fault under strict checks with all
+    /// synchronisations in place.
+    fn reported_strictly(&self, settings: &Settings) -> Option<ReportedBy> {
+        let strict = Settings { checks: Checks::STRICT, schedules: settings.schedules.clone() };
+        let is_clean = |case: &&Case| {
+            let simulator = Simulator::new().with_checks(strict.checks);
+            strict.schedules.iter().all(|&schedule| case.run(simulator.clone().with_schedule(schedule)).is_ok())
+        };
+        if !self.cases.iter().all(is_clean) {
+            return None;
+        }
+        self.reported(&strict)
+    }
+
     fn reported(&self, settings: &Settings) -> Option<ReportedBy> {
         let run = |simulator: Simulator| {
             // A run that ended without a verdict counts as no report.

@@ -70,6 +70,12 @@ pub(crate) trait VectorProblem: Send + Sync {
 
     fn layouts(&self) -> Layouts;
 
+    /// Implements [`Problem::bytes`].
+    fn moved_bytes(&self) -> u64 {
+        let Layouts { x, accesses, .. } = self.layouts();
+        (x.len as u64).saturating_mul(accesses * x.number.bytes() as u64)
+    }
+
     /// Returns the number of bytes of a rung's temporary storage.
     fn workspace_bytes(&self, _device: &Device, _rung: &Rung) -> u64 {
         0
@@ -126,8 +132,7 @@ impl<P: VectorProblem> Problem for P {
     }
 
     fn bytes(&self) -> u64 {
-        let Layouts { x, accesses, .. } = self.layouts();
-        (x.len as u64).saturating_mul(accesses * x.number.bytes() as u64)
+        self.moved_bytes()
     }
 
     fn memory_bytes(&self, device: &Device, rungs: &[&Rung]) -> u64 {

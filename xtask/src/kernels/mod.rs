@@ -16,6 +16,8 @@ mod bodies;
 mod expected;
 mod functions;
 #[cfg(test)]
+mod ptx_exceptions;
+#[cfg(test)]
 mod ptx_text;
 mod sites;
 

@@ -6,101 +6,12 @@ use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
 use super::bodies::{Source, sources};
+use super::ptx_exceptions::{CALLS, Call, EXCEPTIONS, Exception};
 use super::{Kernel, Rule, source_texts};
 use crate::modules::file_name;
 use crate::pattern;
 use crate::ptx::{self, Barriers, Module};
 use crate::workspace::Workspace;
-
-/// An exception for kernels whose PTX and source have different numbers of barriers.
-///
-/// The source's number is the number of calls of barriers in the kernel's body and in the functions that the kernel
-/// calls. The compiler may change this number by unrolling a loop of known length, or by removing a branch with a
-/// constant condition. An exception states the exact number, so that a lost or duplicated barrier
-/// (rust-lang/rust#137086) is found in every instance and on every architecture.
-struct Exception {
-    /// A pattern for the names of the entries, in which `*` matches any text.
-    kernels: &'static str,
-    barriers: Barriers,
-    reason: &'static str,
-}
-
-const EXCEPTIONS: &[Exception] = &[
-    Exception {
-        kernels: "block_sum",
-        barriers: Barriers { block: 9, warp: 0 },
-        reason: "one barrier precedes the tree, and each of its eight unrolled steps has one",
-    },
-    Exception {
-        kernels: "cluster_*",
-        barriers: Barriers { block: 2, warp: 0 },
-        reason: "the barriers of the cluster are named `sync`; in older PTX they are those of the block",
-    },
-    Exception {
-        kernels: "reduce_unrolled_last_warp_*",
-        barriers: Barriers { block: 3, warp: 5 },
-        reason: "the last of the last warp's six steps has no barrier, and the strides are constants",
-    },
-    Exception {
-        kernels: "reduce_completely_unrolled_*",
-        barriers: Barriers { block: 6, warp: 5 },
-        reason: "the last of the last warp's six steps has no barrier, and the strides are constants",
-    },
-    Exception {
-        kernels: "reduce_grid_stride_*",
-        barriers: Barriers { block: 2, warp: 0 },
-        reason: "the macro that combines the blocks' results has the second barrier",
-    },
-    Exception {
-        kernels: "reduce_unaligned_*",
-        barriers: Barriers { block: 2, warp: 0 },
-        reason: "the macro that combines the blocks' results has the second barrier",
-    },
-    Exception {
-        kernels: "life_streaming_6_*",
-        barriers: Barriers { block: 0, warp: 6 },
-        reason: "the PTX has both rounds that fill the pipeline, and the source has one",
-    },
-    Exception {
-        kernels: "life_streaming_torus_*",
-        barriers: Barriers { block: 0, warp: 6 },
-        reason: "the PTX has both rounds that fill the pipeline, and the source has one",
-    },
-    Exception {
-        kernels: "life_streaming_plane_*",
-        barriers: Barriers { block: 0, warp: 6 },
-        reason: "the PTX has both rounds that fill the pipeline, and the source has one",
-    },
-];
-
-impl Exception {
-    fn is_about(&self, name: &str) -> bool {
-        pattern::matches(self.kernels, name)
-    }
-}
-
-/// A function that a kernel's PTX may call. Any other call is an error: it is a panic or a function that was not
-/// inlined.
-struct Call {
-    /// A pattern for the names of the entries that may call the function, in which `*` matches any text.
-    kernels: &'static str,
-    /// The function's name in the source.
-    function: &'static str,
-    reason: &'static str,
-}
-
-const CALLS: &[Call] = &[
-    Call {
-        kernels: "reduce_one_tile_*",
-        function: "combine_partial_tile",
-        reason: "only the last block executes it, so it is apart from the code of the other blocks",
-    },
-    Call {
-        kernels: "saxpy_vectorised_*",
-        function: "rest",
-        reason: "only the last block of some launches executes it, so it is apart from the code of the other blocks",
-    },
-];
 
 /// Returns true if `mangled`, a name in the PTX, is the mangled name of `function`. A mangled name has each part of the
 /// function's path, preceded by the part's length.

@@ -393,6 +393,8 @@ fn entry(
 }
 
 #[cfg(test)]
+mod refusals;
+#[cfg(test)]
 mod simulated_tests;
 #[cfg(test)]
 mod tests;

@@ -4,11 +4,13 @@ mod cooperative;
 mod done;
 mod fibre;
 mod interleave;
+mod outcome;
 pub(crate) mod pool;
 pub(crate) mod stacks;
 pub(crate) mod trap;
 
 pub(crate) use self::done::Done;
+pub(crate) use self::outcome::Outcome;
 pub(crate) use self::stacks::STACK_BYTES;
 
 use std::cell::Cell;
@@ -71,23 +73,6 @@ pub(crate) struct Resident {
     /// The number of polls that the block has made since it last made progress, over all its turns.
     pub(crate) vain_polls: u64,
     progress: u64,
-}
-
-/// The reason why a worker stops running a block.
-pub(crate) enum Outcome {
-    Finished,
-    /// The schedule lets another block run.
-    Preempted,
-    /// Every thread of the block that can run is polling.
-    Stalled,
-    /// The block has made many synchronising accesses, and other blocks must run.
-    TurnOver,
-    /// All threads of the block wait at a barrier of the grid.
-    AtGridBarrier,
-    /// No thread of the block can continue until another block of its cluster reaches the cluster's barrier.
-    AtClusterBarrier,
-    /// The block ended early, and its threads were unwound.
-    Failed,
 }
 
 impl Cache {

@@ -4,6 +4,7 @@
 use cuda_std::{DeviceCopy, Pod, Zeroable};
 use gpu::histogram::ToKey;
 use gpu::operator::{Operator, Product};
+use gpu::select::Predicate;
 
 pub mod select;
 #[cfg(feature = "sizes")]
@@ -47,6 +48,22 @@ impl Operator<Point> for Farthest {
 
 gpu::instances!(Point by Farthest: reduce, scan);
 
+/// Selects the points near the origin.
+#[derive(Clone, Copy, PartialEq, Debug, DeviceCopy)]
+#[repr(C)]
+pub struct IsNear {
+    /// The square of the largest distance.
+    pub square: f32,
+}
+
+impl Predicate<Point> for IsNear {
+    fn selects(self, point: Point) -> bool {
+        point.rank().0 <= self.square
+    }
+}
+
+gpu::instances!(Point by IsNear: select);
+
 /// A matrix of two rows: 16 bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, DeviceCopy)]
 #[repr(C)]
@@ -71,6 +88,7 @@ impl Operator<Matrix> for Product {
 }
 
 gpu::instances!(Matrix by Product: reduce, scan);
+gpu::instances!(Matrix by Product: by_key);
 
 /// A pixel of a picture, as red, green, blue and opacity.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, DeviceCopy)]

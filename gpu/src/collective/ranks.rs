@@ -1,0 +1,189 @@
+//! Ranks of a tile's items by a digit of their keys: the position of each item if the block sorts the tile by this
+//! digit and keeps the order of equal digits.
+//!
+//! The items are in the warp-striped arrangement, as in [`tile`](super::tile) with vectors of one element: each warp
+//! has a contiguous part of the tile, and each lane has one item of every 32.
+//!
+//! Each warp first counts its digits. The sum of a digit's counts over the warps is the *aggregate* of the digit, which
+//! the caller can publish at once. A scan over the digits and warps then turns each count into the rank of the warp's
+//! first item with this digit. Finally, each warp processes its items in order. The lanes with the same digit find each
+//! other by a mask in shared memory. They get consecutive ranks, and the highest of them advances the counter.
+//!
+//! Source: CUB's `BlockRadixRankMatchEarlyCounts`.
+#![allow(clippy::needless_range_loop, reason = "an iterator over an array puts it into local memory")]
+
+use cuda_std::{Shared, thread, unroll, warp};
+
+use super::LANES;
+use super::block::warp_prefix;
+use super::warp::warp_inclusive_scan;
+use super::words::shuffle_idx;
+use crate::operator::Sum;
+
+/// The number of bits of a digit. A digit may also have fewer bits.
+pub const DIGIT_BITS: u32 = 8;
+
+/// The number of values of a digit of [`DIGIT_BITS`] bits.
+pub const RADIX: usize = 1 << DIGIT_BITS;
+
+/// The number of warps whose threads each process one value of a digit.
+pub const RADIX_WARPS: usize = RADIX / LANES;
+
+/// Returns the number of words in shared memory that [`rank_digits`] needs in a block of `warps` warps: a counter and a
+/// mask for each digit and warp.
+pub const fn rank_words(warps: usize) -> usize {
+    2 * warps * RADIX
+}
+
+/// The ranks of a thread's items. In the first [`RADIX`] threads, also the counts of the digit that equals the thread's
+/// index.
+#[derive(Clone, Copy)]
+pub struct Ranks<const N: usize> {
+    /// The position of each item in the sorted tile.
+    pub ranks: [u32; N],
+    /// The number of items in the tile with the thread's digit.
+    pub count: u32,
+    /// The position of the first item with the thread's digit in the sorted tile.
+    pub start: u32,
+}
+
+/// Returns the ranks of the calling thread's `N` items, whose digits `digit` returns.
+///
+/// As soon as the counts are known, each of the first [`RADIX`] threads calls `publish` with the number of items whose
+/// digit equals the thread's index.
+///
+/// The block must have exactly `WARPS` full warps, at least [`RADIX_WARPS`]. `words` must have [`rank_words`] elements,
+/// all 0, and `aggregates` at least [`RADIX_WARPS`]. The block must execute a barrier between setting them and this
+/// call, and after the call before it uses them again.
+#[inline(always)]
+pub fn rank_digits<const N: usize, const WARPS: usize>(
+    digit: impl Fn(usize) -> u32,
+    words: Shared<u32>,
+    aggregates: Shared<u32>,
+    publish: impl FnOnce(u32),
+) -> Ranks<N> {
+    let own = WarpWords::of_warp::<WARPS>(words);
+    unroll!(I in N => { own.count(digit(I)); });
+    let (count, start) = scan_counts::<WARPS>(words, aggregates, publish);
+    let mut ranks = [0; N];
+    unroll!(I in N => { ranks[I] = own.rank(digit(I)); });
+    Ranks { ranks, count, start }
+}
+
+/// Calls `ranked` with the number and the rank of each of the calling thread's items, whose digits `digit` returns. All
+/// threads have `items` items.
+///
+/// The loops are not unrolled, so that there are few instructions to load, and `items` is not limited. The obligations
+/// are those of [`rank_digits`].
+#[inline(always)]
+pub fn rank_digits_in_loop<const WARPS: usize>(
+    items: u32,
+    digit: impl Fn(u32) -> u32,
+    words: Shared<u32>,
+    aggregates: Shared<u32>,
+    mut ranked: impl FnMut(u32, u32),
+) {
+    let own = WarpWords::of_warp::<WARPS>(words);
+    let mut item = 0;
+    while item < items {
+        own.count(digit(item));
+        item += 1;
+    }
+    scan_counts::<WARPS>(words, aggregates, |_| ());
+    item = 0;
+    while item < items {
+        ranked(item, own.rank(digit(item)));
+        item += 1;
+    }
+}
+
+/// Turns the counters of all warps into the rank of the warp's first item with each digit. In the first [`RADIX`]
+/// threads, returns the count of the thread's digit and the rank of the first item with this digit.
+#[inline(always)]
+fn scan_counts<const WARPS: usize>(
+    words: Shared<u32>,
+    aggregates: Shared<u32>,
+    publish: impl FnOnce(u32),
+) -> (u32, u32) {
+    const { assert!(WARPS >= RADIX_WARPS, "a block needs a thread for each value of a digit") };
+    let (thread, warp) = (thread::thread_idx_x() as usize, warp::warp_id() as usize);
+    thread::sync_threads();
+    let (mut counts, mut count) = ([0; WARPS], 0);
+    if thread < RADIX {
+        for other in 0..WARPS {
+            // SAFETY: the counter of this digit in each warp is one of the first `WARPS` times `RADIX` words.
+            counts[other] = unsafe { words.load_unchecked(other * RADIX + thread) };
+            count += counts[other];
+        }
+        publish(count);
+    }
+    let through = warp_inclusive_scan::<u32, Sum>(count);
+    if warp::lane_id() == warp::SIZE - 1 && warp < RADIX_WARPS {
+        aggregates.store(warp, through);
+    }
+    thread::sync_threads();
+    let mut start = 0;
+    if thread < RADIX {
+        let (before, _) = warp_prefix::<u32, Sum, RADIX_WARPS>(aggregates, warp);
+        start = before + through - count;
+        let mut first = start;
+        for other in 0..WARPS {
+            // SAFETY: this is the counter that was loaded above.
+            unsafe { words.store_unchecked(other * RADIX + thread, first) };
+            first += counts[other];
+        }
+    }
+    thread::sync_threads();
+    (count, start)
+}
+
+/// The counters and masks of a warp, one of each per value of a digit.
+#[derive(Clone, Copy)]
+struct WarpWords {
+    counters: Shared<u32>,
+    /// The lanes that have each digit, while the warp ranks an item; otherwise 0.
+    masks: Shared<u32>,
+}
+
+impl WarpWords {
+    /// Returns the words of the calling warp.
+    #[inline(always)]
+    fn of_warp<const WARPS: usize>(words: Shared<u32>) -> Self {
+        let warp = warp::warp_id() as usize % WARPS;
+        // SAFETY: `warp` is below `WARPS`, and the words of two times `WARPS` warps exist.
+        unsafe {
+            let counters = words.part_unchecked(warp * RADIX, RADIX);
+            Self { counters, masks: words.part_unchecked((WARPS + warp) * RADIX, RADIX) }
+        }
+    }
+
+    /// Counts a digit.
+    #[inline(always)]
+    fn count(self, digit: u32) {
+        self.counters.atomic_add(digit as usize % RADIX, 1);
+    }
+
+    /// Returns the rank of the lane's item, whose digit is `digit`.
+    #[inline(always)]
+    fn rank(self, digit: u32) -> u32 {
+        let (lane, digit) = (warp::lane_id(), digit as usize % RADIX);
+        self.masks.atomic_xor(digit, 1 << lane);
+        warp::sync_warp(warp::FULL_MASK);
+        let mask = self.masks.load(digit);
+        let last = warp::SIZE - 1 - mask.leading_zeros();
+        let position = (mask & u32::MAX >> (warp::SIZE - 1 - lane)).count_ones();
+        let mut first = 0;
+        if lane == last {
+            first = self.counters.load(digit);
+            self.counters.store(digit, first + position);
+        }
+        first = shuffle_idx(first, last);
+        // All lanes have loaded the mask. Its bits are removed by an atomic operation, because other lanes may already
+        // add theirs for the next item.
+        warp::sync_warp(warp::FULL_MASK);
+        if lane == last {
+            self.masks.atomic_xor(digit, mask);
+        }
+        first + position - 1
+    }
+}

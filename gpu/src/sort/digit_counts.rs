@@ -1,0 +1,168 @@
+//! The counts of the digits of all passes, in one launch: the first step of the one-sweep sort.
+//!
+//! Each block counts in shared memory and adds its counts to those in global memory. The block that finishes last
+//! computes the starts: the number of keys with smaller digits, for each digit of each pass.
+//!
+//! The kernel is limited by the additions in shared memory, one for each key and pass.
+
+use core::marker::PhantomData;
+
+use cuda_std::{Element, Global, GlobalMut, Shared, fence, kernel, shared_array, thread, unroll};
+
+use super::key::{Encoding, KeyBits};
+use super::tuning::VECTORS;
+use super::words::{CONSTANT, COUNTS, FINISHED, WORDS, starts_of};
+use crate::collective::LANES;
+use crate::collective::block::{MAX_WARPS, block_exclusive_scan};
+use crate::collective::ranks::{DIGIT_BITS, RADIX};
+use crate::operator::Sum;
+
+/// 16 bytes of keys.
+type Vector = [u32; 4];
+
+/// Counts the digits of the encoded keys in the bits `begin..end`, [`DIGIT_BITS`] bits per pass, and writes the starts
+/// of each pass to `words` ([`starts_of`]). It also sets the first set of `states`, which is half of them, to 0.
+///
+/// `encoding` must be the code of an [`Encoding`]. `words` must have [`WORDS`] elements as the last sort left them.
+/// Launch a one-dimensional grid of any size. Blocks must be one-dimensional and have a multiple of 32 threads, at
+/// least [`RADIX`].
+#[kernel(max_threads = 512, min_blocks = 1, instances(K = [u8, u16, u32, u64]), wide(loads))]
+pub fn sort_digit_counts<K: KeyBits>(
+    keys: Global<K>,
+    encoding: u32,
+    begin: u32,
+    end: u32,
+    words: GlobalMut<u64>,
+    states: GlobalMut<u32>,
+) {
+    let threads = thread::block_dim_x() as usize;
+    assert!(threads >= RADIX && threads.is_multiple_of(LANES) && thread::block_dim_y() * thread::block_dim_z() == 1);
+    assert!(begin < end && end <= K::BITS && words.len() >= WORDS);
+    let counters = shared_array![u32; RADIX * size_of::<K>()];
+    let sums = shared_array![u64; MAX_WARPS];
+    let passes = (end - begin).div_ceil(DIGIT_BITS) as usize;
+    let digits = Digits::<K> { counters, encoding: Encoding::from_code(encoding), begin, end, keys: PhantomData };
+    for slot in thread::block_stride(counters.len()) {
+        counters.store(slot, 0);
+    }
+    for word in thread::grid_stride(states.len() / 2) {
+        states.store(word, 0);
+    }
+    thread::sync_threads();
+
+    let (vectors, before) = vectors(keys);
+    let tile = thread::block_dim_x() as usize * VECTORS;
+    let tiles = vectors.len() / tile;
+    let (block, blocks) = (thread::block_idx_x() as usize, thread::grid_dim_x() as usize);
+    let mut number = block;
+    while number < tiles {
+        let mut loaded = [[0; 4]; VECTORS];
+        unroll!(V in VECTORS => {
+            let index = number * tile + V * threads + thread::thread_idx_x() as usize;
+            // SAFETY: tile `number` is a whole tile of `vectors`, and this vector lies in it.
+            loaded[V] = unsafe { vectors.load_unchecked(index) };
+        });
+        unroll!(V in VECTORS => {
+            unroll!(I in 16 / size_of::<K>() => {
+                digits.count(K::in_vector(loaded[V], I));
+            });
+        });
+        number += blocks;
+    }
+    // This block processes the keys outside whole tiles, because it has one tile fewer than block 0.
+    if block == tiles % blocks {
+        let (start, end) = (before, before + tiles * tile * (16 / size_of::<K>()));
+        for i in thread::block_stride(keys.len() - (end - start)) {
+            digits.count(keys.load(if i < start { i } else { end - start + i }));
+        }
+    }
+    thread::sync_threads();
+
+    for slot in thread::block_stride(passes * RADIX) {
+        let count = counters.load(slot);
+        if count > 0 {
+            words.atomic_add(COUNTS + slot, u64::from(count));
+        }
+    }
+    thread::sync_threads();
+    let mut is_last = false;
+    if thread::thread_idx_x() == 0 {
+        fence();
+        is_last = words.atomic_add(FINISHED, 1) + 1 == blocks as u64;
+        fence();
+    }
+    if thread::sync_threads_count(is_last) == 0 {
+        return;
+    }
+    write_starts(passes, keys.len() as u64, words, sums);
+}
+
+/// Turns the counts of each pass into starts, and sets the counts to 0.
+#[inline(always)]
+fn write_starts(passes: usize, n: u64, words: GlobalMut<u64>, sums: Shared<u64>) {
+    let thread = thread::thread_idx_x() as usize;
+    // A pass beyond the last has no digit. It copies the keys to the other buffer.
+    let mut constant = u64::MAX << passes;
+    for pass in 0..passes {
+        let mut count = 0;
+        if thread < RADIX {
+            count = words.load(COUNTS + pass * RADIX + thread);
+            words.store(COUNTS + pass * RADIX + thread, 0);
+        }
+        let (start, _) = block_exclusive_scan::<u64, Sum>(sums, count);
+        if thread < RADIX {
+            words.store(starts_of(pass, 0) + thread, start);
+        }
+        if thread::sync_threads_or(count == n) {
+            constant |= 1 << pass;
+        }
+    }
+    if thread == 0 {
+        words.store(CONSTANT, constant);
+        words.store_relaxed(FINISHED, 0);
+    }
+}
+
+/// The counters of a block, and the digits that it counts.
+#[derive(Clone, Copy)]
+struct Digits<K> {
+    counters: Shared<u32>,
+    encoding: Encoding,
+    begin: u32,
+    end: u32,
+    keys: PhantomData<K>,
+}
+
+impl<K: KeyBits> Digits<K> {
+    /// Adds the digits of `key` to the counters.
+    #[inline(always)]
+    fn count(self, key: K) {
+        let key = key.encode(K::masks(self.encoding));
+        for pass in 0..size_of::<K>() {
+            let shift = self.begin + pass as u32 * DIGIT_BITS;
+            if shift < self.end {
+                let digit = key.digit(shift, digit_mask(self.end - shift)) as usize;
+                // SAFETY: a digit is below `RADIX`, and there are `RADIX` counters for each byte of a key.
+                unsafe { self.counters.atomic_add_unchecked(pass * RADIX + digit, 1) };
+            }
+        }
+    }
+}
+
+/// Returns the mask of a digit that has `bits` bits, or [`DIGIT_BITS`] if that is less.
+#[inline(always)]
+pub fn digit_mask(bits: u32) -> u32 {
+    (1 << bits.min(DIGIT_BITS)) - 1
+}
+
+/// Returns the whole vectors in `keys`, and the number of keys before the first vector.
+#[inline(always)]
+fn vectors<K: Element>(keys: Global<K>) -> (Global<Vector>, usize) {
+    let size = size_of::<Vector>();
+    let before = ((keys.as_ptr() as usize).wrapping_neg() % size / size_of::<K>()).min(keys.len());
+    let len = (keys.len() - before) / (size / size_of::<K>());
+    // SAFETY: the address `before` keys after the start is a multiple of 16 bytes, and `len` vectors follow it. If
+    // there are fewer than `before` keys, `len` is 0.
+    let vectors = unsafe { Global::from_raw_parts(keys.as_ptr().wrapping_add(before).cast(), len, keys.device()) };
+    (vectors, before)
+}

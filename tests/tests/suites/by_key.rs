@@ -1,0 +1,140 @@
+//! Compares scans and reductions by key with the reference on every device.
+
+use std::fmt::Debug;
+
+use gridstride::by_key::{ByKeyElement, ByKeyRunner, RunKey, tile};
+use gridstride::error::AlgorithmError;
+use gridstride::numbers::Number;
+use gridstride::prelude::*;
+use gridstride::scan::ScanKind;
+use launch::Device;
+use proptest::prelude::*;
+use rand::Rng;
+use tests::{all_devices, checked_devices, devices, random, simulated};
+use workbench::by_key::reference::by_key;
+
+/// Returns sizes near a warp, one tile and several tiles, for keys and values of `bytes` bytes together.
+fn sizes(bytes: usize) -> Vec<usize> {
+    let tile = tile(1, bytes);
+    let around = [1, 2, 5].map(|tiles| [tiles * tile - 1, tiles * tile, tiles * tile + 1]).concat();
+    [0, 1, 2, 31, 32, 33, 255, 257].into_iter().chain(around).collect()
+}
+
+/// Compares all results for `n` keys in runs of `run` elements on average, for views that begin at element 1.
+fn check<K, T>(device: &Device, n: usize, run: u32, seed: u64)
+where
+    K: Number + RunKey + Debug,
+    T: Number + ByKeyElement<Sum>,
+    Sum: Operator<T>,
+{
+    let mut random = random(seed);
+    let mut key = 0;
+    let keys: Vec<K> = (0..=n)
+        .map(|_| {
+            key += u32::from(random.next_u32().is_multiple_of(run));
+            K::from_f64(f64::from(key % 5))
+        })
+        .collect();
+    let values: Vec<T> = (0..=n).map(|_| T::from_f64(f64::from(random.next_u32() >> 28))).collect();
+    let (dkeys, dvalues) = (device.upload(&keys).unwrap(), device.upload(&values).unwrap());
+    let expected = by_key::<K, T, Sum>(&keys[1..], &values[1..]);
+    let (keys, values) = (dkeys.view().part(1, n), dvalues.view().part(1, n));
+    let what = format!("{n} {} by {}, runs of {run}, {}", T::TYPE, K::TYPE, device.name());
+    let mut runner = ByKeyRunner::<K, T, Sum>::new(device, n).unwrap();
+    let mut y = device.zeroed::<T>(n).unwrap();
+    runner.scan(device, ScanKind::Inclusive, keys, values, y.view_mut()).unwrap();
+    assert_eq!(y.download().unwrap(), expected.inclusive, "{what}");
+    runner.scan(device, ScanKind::Exclusive, keys, values, y.view_mut()).unwrap();
+    assert_eq!(y.download().unwrap(), expected.exclusive, "{what}");
+    let (mut y_keys, mut count) = (device.zeroed::<K>(n).unwrap(), device.upload(&[u64::MAX]).unwrap());
+    runner.reduce(device, keys, values, (y_keys.view_mut(), y.view_mut(), count.view_mut())).unwrap();
+    assert_eq!(count.download().unwrap(), [expected.keys.len() as u64], "{what}");
+    assert_eq!(y_keys.download().unwrap()[..expected.keys.len()], expected.keys, "{what}");
+    assert_eq!(y.download().unwrap()[..expected.keys.len()], expected.reduced, "{what}");
+}
+
+#[test]
+fn look_back_conforms() {
+    for device in devices() {
+        for run in [1, 2, 64, 3000] {
+            for n in sizes(8) {
+                check::<u32, u32>(&device, n, run, n as u64);
+            }
+        }
+        for n in sizes(12) {
+            check::<f32, f64>(&device, n, 20, 1);
+            check::<i64, f32>(&device, n, 20, 2);
+        }
+        for n in sizes(16) {
+            check::<f64, i64>(&device, n, 700, 3);
+            check::<u64, u64>(&device, n, 5, 4);
+        }
+        check::<i32, i32>(&device, 10_007, 10_000, 5);
+    }
+    for device in checked_devices() {
+        for n in [1, 33, 1025, 2500] {
+            check::<u32, u32>(&device, n, 64, 6);
+            check::<u64, f64>(&device, n, 700, 7);
+        }
+    }
+}
+
+#[test]
+fn keys_are_equal_as_by_their_operator() {
+    let device = simulated(0);
+    let keys = [0.0, -0.0, f32::NAN, f32::NAN, 1.0, 1.0];
+    let (keys, sums) = device.reduce_by_key(&keys, &[1, 2, 4, 8, 16, 32], Sum).unwrap();
+    assert_eq!((format!("{keys:?}"), sums), ("[-0.0, NaN, NaN, 1.0]".to_owned(), vec![3, 4, 8, 48]));
+    let (keys, sums) = device.reduce_by_key(&Vec::<u32>::new(), &Vec::<f64>::new(), Sum).unwrap();
+    assert!(keys.is_empty() && sums.is_empty());
+}
+
+#[test]
+fn a_reduction_is_made_again_in_a_graph() {
+    for device in all_devices() {
+        let made = ByKeyRunner::<u32, u32, Sum>::new(&device, 3000).unwrap();
+        let inputs = (device.zeroed::<u32>(3000).unwrap(), device.upload(&[1_u32; 3000]).unwrap());
+        let outputs = (device.zeroed::<u32>(10).unwrap(), device.zeroed::<u32>(10).unwrap(), device.zeroed(1).unwrap());
+        let mut graph = device
+            .record((made, inputs, outputs), |queue, (made, (keys, values), (y_keys, y, count))| {
+                let outputs = (y_keys.view_mut(), y.view_mut(), count.view_mut());
+                made.reduce(queue, keys.view(), values.view(), outputs)
+            })
+            .unwrap();
+        for length in [3000, 1000, 250] {
+            let keys: Vec<u32> = (0..3000).map(|i| i / length).collect();
+            graph.resources_mut().1.0.upload(&keys).unwrap();
+            graph.launch().unwrap();
+            let (_, _, (y_keys, y, count)) = graph.resources();
+            // Of twelve runs, ten fit into the outputs.
+            let runs = (3000 / length) as usize;
+            assert_eq!(count.download().unwrap(), [runs as u64]);
+            assert_eq!(y_keys.download().unwrap()[..runs.min(10)], (0..runs.min(10) as u32).collect::<Vec<_>>());
+            assert_eq!(y.download().unwrap()[..runs.min(10)], vec![length; runs.min(10)]);
+        }
+    }
+}
+
+#[test]
+fn wrong_lengths_are_refused() {
+    let device = simulated(0);
+    let error = device.reduce_by_key(&[1_u32, 2], &[1.0_f32], Sum).unwrap_err();
+    assert!(matches!(error, AlgorithmError::Launch(launch::Error::LengthMismatch { .. })), "{error}");
+    let error = device.scan_by_key_inclusive(&[1_u32], &[1.0_f32, 2.0], Sum).unwrap_err();
+    assert!(matches!(error, AlgorithmError::Launch(launch::Error::LengthMismatch { .. })), "{error}");
+    let mut runner = ByKeyRunner::<u32, u32, Sum>::new(&device, 1).unwrap();
+    let (x, mut y, mut y_keys) =
+        (device.upload(&[1_u32]).unwrap(), device.zeroed(1).unwrap(), device.zeroed(1).unwrap());
+    let mut counts = device.zeroed(2).unwrap();
+    let outputs = (y_keys.view_mut(), y.view_mut(), counts.view_mut());
+    assert!(runner.reduce(&device, x.view(), x.view(), outputs).is_err());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_value_is_in_its_run(n in 0_usize..6000, run in 1_u32..4000, seed in any::<u64>()) {
+        check::<u32, f32>(&simulated(seed), n, run, seed);
+    }
+}

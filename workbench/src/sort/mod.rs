@@ -1,0 +1,8 @@
+//! The workbench's part of sort: its problem, reference, cases and measurements.
+
+mod cases;
+mod problem;
+pub mod reference;
+
+pub(crate) use cases::cases;
+pub use problem::SortAlgorithm as Algorithm;

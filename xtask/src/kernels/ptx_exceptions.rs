@@ -1,0 +1,149 @@
+//! What the PTX of a kernel may have that its source does not say.
+
+use crate::pattern;
+use crate::ptx::Barriers;
+
+/// An exception for kernels whose PTX and source have different numbers of barriers.
+///
+/// The source's number is the number of calls of barriers in the kernel's body and in the functions that the kernel
+/// calls. The compiler may change this number by unrolling a loop of known length, or by removing a branch with a
+/// constant condition. An exception states the exact number, so that a lost or duplicated barrier
+/// (rust-lang/rust#137086) is found in every instance and on every architecture.
+pub(super) struct Exception {
+    /// A pattern for the names of the entries, in which `*` matches any text.
+    pub(super) kernels: &'static str,
+    pub(super) barriers: Barriers,
+    pub(super) reason: &'static str,
+}
+
+pub(super) const EXCEPTIONS: &[Exception] = &[
+    Exception {
+        kernels: "block_sum",
+        barriers: Barriers { block: 9, warp: 0 },
+        reason: "one barrier precedes the tree, and each of its eight unrolled steps has one",
+    },
+    Exception {
+        kernels: "cluster_*",
+        barriers: Barriers { block: 2, warp: 0 },
+        reason: "the barriers of the cluster are named `sync`; in older PTX they are those of the block",
+    },
+    Exception {
+        kernels: "reduce_unrolled_last_warp_*",
+        barriers: Barriers { block: 3, warp: 5 },
+        reason: "the last of the last warp's six steps has no barrier, and the strides are constants",
+    },
+    Exception {
+        kernels: "reduce_completely_unrolled_*",
+        barriers: Barriers { block: 6, warp: 5 },
+        reason: "the last of the last warp's six steps has no barrier, and the strides are constants",
+    },
+    Exception {
+        kernels: "reduce_grid_stride_*",
+        barriers: Barriers { block: 2, warp: 0 },
+        reason: "the macro that combines the blocks' results has the second barrier",
+    },
+    Exception {
+        kernels: "reduce_unaligned_*",
+        barriers: Barriers { block: 2, warp: 0 },
+        reason: "the macro that combines the blocks' results has the second barrier",
+    },
+    Exception {
+        kernels: "by_key_look_back_*",
+        barriers: Barriers { block: 3, warp: 0 },
+        reason: "two functions of `one_pass` have a barrier each; other functions have the same names",
+    },
+    Exception {
+        kernels: "select_look_back_*",
+        barriers: Barriers { block: 3, warp: 0 },
+        reason: "two functions of `one_pass` have a barrier each; other functions have the same names",
+    },
+    Exception {
+        kernels: "select_run_lengths_*",
+        barriers: Barriers { block: 3, warp: 0 },
+        reason: "two functions of `one_pass` have a barrier each; other functions have the same names",
+    },
+    Exception {
+        kernels: "sort_one_sweep_*_nopayload_10",
+        barriers: Barriers { block: 6, warp: 20 },
+        reason: "each unrolled item has the two warp barriers of its rank; without payloads two block barriers are left out",
+    },
+    Exception {
+        kernels: "sort_one_sweep_*_nopayload_17",
+        barriers: Barriers { block: 6, warp: 34 },
+        reason: "each unrolled item has the two warp barriers of its rank; without payloads two block barriers are left out",
+    },
+    Exception {
+        kernels: "sort_one_sweep_u64_nopayload_12",
+        barriers: Barriers { block: 6, warp: 24 },
+        reason: "each unrolled item has the two warp barriers of its rank; without payloads two block barriers are left out",
+    },
+    Exception {
+        kernels: "sort_one_sweep_*_u32_10",
+        barriers: Barriers { block: 8, warp: 20 },
+        reason: "each unrolled item has the two warp barriers of its rank",
+    },
+    Exception {
+        kernels: "sort_one_sweep_*_u32_8",
+        barriers: Barriers { block: 8, warp: 16 },
+        reason: "each unrolled item has the two warp barriers of its rank",
+    },
+    Exception {
+        kernels: "sort_one_sweep_*_u64_11",
+        barriers: Barriers { block: 8, warp: 22 },
+        reason: "each unrolled item has the two warp barriers of its rank",
+    },
+    Exception {
+        kernels: "sort_one_sweep_*_u64_12",
+        barriers: Barriers { block: 8, warp: 24 },
+        reason: "each unrolled item has the two warp barriers of its rank",
+    },
+    Exception {
+        kernels: "sort_one_sweep_*_words4_7",
+        barriers: Barriers { block: 8, warp: 14 },
+        reason: "each unrolled item has the two warp barriers of its rank",
+    },
+    Exception {
+        kernels: "life_streaming_6_*",
+        barriers: Barriers { block: 0, warp: 6 },
+        reason: "the PTX has both rounds that fill the pipeline, and the source has one",
+    },
+    Exception {
+        kernels: "life_streaming_torus_*",
+        barriers: Barriers { block: 0, warp: 6 },
+        reason: "the PTX has both rounds that fill the pipeline, and the source has one",
+    },
+    Exception {
+        kernels: "life_streaming_plane_*",
+        barriers: Barriers { block: 0, warp: 6 },
+        reason: "the PTX has both rounds that fill the pipeline, and the source has one",
+    },
+];
+
+impl Exception {
+    pub(super) fn is_about(&self, name: &str) -> bool {
+        pattern::matches(self.kernels, name)
+    }
+}
+
+/// A function that a kernel's PTX may call. Any other call is an error: it is a panic or a function that was not
+/// inlined.
+pub(super) struct Call {
+    /// A pattern for the names of the entries that may call the function, in which `*` matches any text.
+    pub(super) kernels: &'static str,
+    /// The function's name in the source.
+    pub(super) function: &'static str,
+    pub(super) reason: &'static str,
+}
+
+pub(super) const CALLS: &[Call] = &[
+    Call {
+        kernels: "reduce_one_tile_*",
+        function: "combine_partial_tile",
+        reason: "only the last block executes it, so it is apart from the code of the other blocks",
+    },
+    Call {
+        kernels: "saxpy_vectorised_*",
+        function: "rest",
+        reason: "only the last block of some launches executes it, so it is apart from the code of the other blocks",
+    },
+];
