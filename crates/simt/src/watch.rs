@@ -16,6 +16,7 @@ use std::cell::Cell;
 
 use crate::block::context::BlockContext;
 use crate::faults::FaultKind;
+use crate::faults::race::RaceAccess;
 use crate::faults::wait::PhaseWait;
 use crate::geometry::Dim3;
 use crate::lanes::Thread;
@@ -48,6 +49,20 @@ pub(crate) enum Access {
     Update(Scope),
     /// An arrival at an `mbarrier` in shared memory: an atomic update that acquires nothing.
     Arrive,
+}
+
+impl From<Access> for RaceAccess {
+    fn from(access: Access) -> Self {
+        match access {
+            Access::Load | Access::ReadOnlyLoad => Self::Load,
+            Access::Store => Self::Store,
+            Access::Borrow => Self::MutableBorrow,
+            Access::Discard | Access::Fill => Self::AsynchronousCopy,
+            Access::AtomicLoad(..) => Self::AtomicLoad,
+            Access::AtomicStore(..) => Self::AtomicStore,
+            Access::Update(_) | Access::Arrive => Self::AtomicUpdate,
+        }
+    }
 }
 
 impl Access {

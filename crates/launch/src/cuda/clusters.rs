@@ -2,22 +2,11 @@
 
 use cuda_std::{KernelInfo, LaunchConfig};
 
+use super::code::{FIRST_CLUSTER_ARCH, PORTABLE_CLUSTER_BLOCKS};
 use super::gpu::GpuDevice;
 use super::kernels::LoadedKernel;
 use super::sys::{self, Code, FunctionAttribute};
 use crate::error::{Error, Launched};
-
-/// The compute capability from which on GPUs have clusters, and the architecture whose PTX has their instructions.
-const FIRST_ARCH: u32 = 90;
-
-/// The maximum number of blocks per cluster for which a kernel needs no permission of its own.
-const PORTABLE_BLOCKS: u32 = 8;
-
-/// The maximum number of blocks per cluster on a GPU of this compute capability, or 1 if it has no clusters. The driver
-/// refuses a cluster that is too large for the GPU.
-pub(super) fn max_blocks((major, minor): (u32, u32)) -> u32 {
-    if 10 * major + minor >= FIRST_ARCH { 2 * PORTABLE_BLOCKS } else { 1 }
-}
 
 impl GpuDevice {
     /// Checks that `kernel` can run in clusters, and allows it the large ones. The context must be current.
@@ -32,14 +21,14 @@ impl GpuDevice {
         // SAFETY: the kernel's module is loaded as long as `self`.
         let arch =
             unsafe { sys::function_attribute(loaded.function, FunctionAttribute::PTX_VERSION) }.map_err(fails)?;
-        if arch < FIRST_ARCH {
+        if arch < FIRST_CLUSTER_ARCH {
             let reason = format!(
                 "the launch has clusters, and the PTX of the kernel is for sm_{arch}, which has none: also build it for \
                  sm_90 (`.archs([Arch::Sm70, Arch::Sm90])` of `cuda_builder`)"
             );
             return Err(Error::InvalidLaunch { launch: Launched::new(kernel, config), reason });
         }
-        if config.cluster.count() > u128::from(PORTABLE_BLOCKS) {
+        if config.cluster.count() > u128::from(PORTABLE_CLUSTER_BLOCKS) {
             // SAFETY: the kernel's module is loaded as long as `self`.
             unsafe { sys::allow_large_clusters(loaded.function) }.map_err(fails)?;
         }

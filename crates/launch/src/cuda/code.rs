@@ -108,6 +108,12 @@ fn address(image: &'static PtxImage) -> usize {
     std::ptr::from_ref(image).addr()
 }
 
+/// The compute capability from which on GPUs have clusters, and the architecture whose PTX has their instructions.
+pub(super) const FIRST_CLUSTER_ARCH: u32 = 90;
+
+/// The maximum number of blocks per cluster for which a kernel needs no permission of its own.
+pub(super) const PORTABLE_CLUSTER_BLOCKS: u32 = 8;
+
 /// The modules of a program, and the GPU and driver for which these modules are compiled.
 #[derive(Clone, Copy)]
 pub(super) struct Target {
@@ -126,6 +132,13 @@ impl Target {
     fn best_image(&self, index: usize) -> Option<&'static PtxImage> {
         let images = self.known[index].images_for(self.capability);
         images.into_iter().find(|image| image.needs().is_none_or(|need| need <= self.driver))
+    }
+
+    /// Returns the maximum number of blocks per cluster, or 1 if the GPU has no clusters. The driver refuses a cluster
+    /// that is too large for the GPU.
+    pub(super) fn max_cluster_blocks(&self) -> u32 {
+        let (major, minor) = self.capability;
+        if 10 * major + minor >= FIRST_CLUSTER_ARCH { 2 * PORTABLE_CLUSTER_BLOCKS } else { 1 }
     }
 
     /// Returns the machine code of the module at `index` for this GPU, if there is any, and the image that has it.

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use cuda_std::{Dim3, KernelInfo, LaunchConfig, Params};
 
 use super::background;
-use super::clusters;
 use super::code::Target;
 use super::context::{Base, Context};
 use super::discovery::{fails, find_usable};
@@ -66,7 +65,7 @@ pub(super) fn open_on(
             block: Dim3::new(read(A::MAX_BLOCK_DIM_X)?, read(A::MAX_BLOCK_DIM_Y)?, read(A::MAX_BLOCK_DIM_Z)?),
             block_threads: read(A::MAX_THREADS_PER_BLOCK)?,
             shared_bytes: read(A::MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,
-            cluster_blocks: clusters::max_blocks(target.capability),
+            cluster_blocks: target.max_cluster_blocks(),
         };
         let context = Context::new(gpu, driver, device, base(device)?);
         Ok(GpuDevice {

@@ -5,6 +5,7 @@ use std::mem::MaybeUninit;
 
 use crate::allocation::PAGE;
 use crate::faults::FaultKind;
+use crate::faults::race::Element;
 use crate::order::scramble;
 use crate::region::{ArrayPosition, DYNAMIC, SharedPart};
 
@@ -80,6 +81,17 @@ impl From<Exceeded> for FaultKind {
         match exceeded {
             Exceeded::All { needed } => Self::SharedMemory { needed, limit: LIMIT },
             Exceeded::Static { needed } => Self::StaticSharedMemory { needed, limit: STATIC_LIMIT },
+        }
+    }
+}
+
+impl Element {
+    /// Returns the element at `address` of a block's shared memory, for an access of `bytes` bytes.
+    pub(crate) fn in_shared(arena: &Arena, address: usize, bytes: usize) -> Self {
+        let position = arena.locate(address, bytes);
+        match position.and_then(|position| Some((position.name?, position.of, position.index))) {
+            Some((array, element_type, index)) => Self { array: Some(array), element_type, index, address },
+            None => Self { array: None, element_type: None, index: address, address },
         }
     }
 }

@@ -21,9 +21,6 @@ use crate::faults::remote::{Lifetime, RemoteAccess};
 use crate::source::Line;
 use crate::watch::{LateAccess, Next, Touch};
 
-/// The last access of each thread of other blocks to the shared memory of a block, by the thread's block and number.
-pub(super) type RemoteAccesses = FxHashMap<(u32, u32), (Stamp, Touch)>;
-
 /// For each cluster, the accesses before the arrivals of blocks that have ended in a phase that has not. The two clocks
 /// are those of the race detector and of the exploration of weak memory.
 pub(super) type Departed = FxHashMap<u32, [VectorClock; 2]>;

@@ -1,16 +1,22 @@
 //! The checker's state for one running block.
 
+use rustc_hash::FxHashMap;
+
 use super::arrivals::Arrivals;
 use super::block_shadow::BlockShadow;
 use super::clock::Clocks;
-use super::clusters::RemoteAccesses;
 use super::dependencies::Dependencies;
 use super::initial::Initial;
 use super::messages::Messages;
 use super::phases::Phases;
 use super::shadow::Histories;
+use super::stamp::Stamp;
 use super::sync::Objects;
 use super::writes::Writes;
+use crate::watch::Touch;
+
+/// The last access of each thread of other blocks to the shared memory of a block, by the thread's block and number.
+pub(super) type RemoteAccesses = FxHashMap<(u32, u32), (Stamp, Touch)>;
 
 /// The checker's state for one running block.
 #[derive(Default)]

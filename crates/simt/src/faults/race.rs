@@ -2,13 +2,11 @@
 
 use std::fmt;
 
-use crate::block::arena::Arena;
 use crate::faults::remedy::Remedy;
 use crate::faults::wait::{Barrier, Phase};
 use crate::geometry::Dim3;
 use crate::region::{SharedPart, Space, fmt_element};
 use crate::source::SourceLocation;
-use crate::watch::Access;
 
 /// A data race: two accesses to the same bytes that nothing orders, at least one of them a write. In addition, one of
 /// the following is true: an access is not atomic, the atomics have different widths, or an atomic has block scope and
@@ -83,17 +81,6 @@ pub struct Element {
     pub address: usize,
 }
 
-impl Element {
-    /// Returns the element at `address` of a block's shared memory, for an access of `bytes` bytes.
-    pub(crate) fn in_shared(arena: &Arena, address: usize, bytes: usize) -> Self {
-        let position = arena.locate(address, bytes);
-        match position.and_then(|position| Some((position.name?, position.of, position.index))) {
-            Some((array, element_type, index)) => Self { array: Some(array), element_type, index, address },
-            None => Self { array: None, element_type: None, index: address, address },
-        }
-    }
-}
-
 /// One of the two accesses of a race.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -126,20 +113,6 @@ pub enum RaceAccess {
     AtomicUpdate,
     /// An asynchronous copy, which may write until its thread has waited for it.
     AsynchronousCopy,
-}
-
-impl From<Access> for RaceAccess {
-    fn from(access: Access) -> Self {
-        match access {
-            Access::Load | Access::ReadOnlyLoad => Self::Load,
-            Access::Store => Self::Store,
-            Access::Borrow => Self::MutableBorrow,
-            Access::Discard | Access::Fill => Self::AsynchronousCopy,
-            Access::AtomicLoad(..) => Self::AtomicLoad,
-            Access::AtomicStore(..) => Self::AtomicStore,
-            Access::Update(_) | Access::Arrive => Self::AtomicUpdate,
-        }
-    }
 }
 
 impl RaceAccess {
