@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::deviation::Deviation;
 use crate::error::{WorkbenchError, invalid};
 use crate::inputs::{RandomVector, in_parts};
 use gridstride::numbers::{Number, NumberType};
@@ -65,6 +66,8 @@ pub(super) struct SelectInput {
     pub(super) percent: u32,
     /// The average length of a run of equal elements, if the input has runs.
     pub(super) run: usize,
+    /// The index in the buffers at which the vectors begin.
+    pub(super) from: usize,
 }
 
 impl SelectInput {
@@ -103,6 +106,37 @@ impl SelectInput {
         }
     }
 
+    pub(super) fn stores_rejected(&self) -> bool {
+        self.task == Task::Partition
+    }
+
+    /// Compares the results of the last run with the reference. `found` begins with the selected elements; the rejected
+    /// ones are at the index `n`.
+    pub(super) fn deviation<T: Number>(&self, count: u64, found: &[T]) -> Deviation {
+        let (mut before, mut starts) = (0, Vec::new());
+        for (part, count) in self.counts::<T>() {
+            starts.push((part.start, before));
+            before += count;
+        }
+        let mut deviation = Deviation::default();
+        deviation.add_exact(before, count, before as u64);
+        let parts = in_parts(self.n, |part| {
+            let start = starts.iter().find(|(start, _)| *start == part.start).map_or(0, |(_, before)| *before);
+            let mut deviation = Deviation::default();
+            self.visit::<T>(part, |index, before, is_selected| {
+                let before = start + before;
+                if is_selected {
+                    deviation.add_exact(before, found[before], self.element(index));
+                } else if self.stores_rejected() {
+                    let at = self.n + index - before;
+                    deviation.add_exact(at, found[at], self.element(index));
+                }
+            });
+            deviation
+        });
+        parts.into_iter().fold(deviation, Deviation::merge)
+    }
+
     /// Returns the length of the run that begins with element `index`.
     pub(super) fn length<T: Number>(&self, index: usize) -> u32 {
         let rest = index + 1..self.n;
@@ -135,7 +169,7 @@ mod tests {
         fn check<T: Number>() {
             for task in [Task::Select, Task::Flagged] {
                 for percent in [0, 1, 50, 100] {
-                    let input = SelectInput { task, n: 100_000, seed: 1, percent, run: 1 };
+                    let input = SelectInput { task, n: 100_000, seed: 1, percent, run: 1, from: 0 };
                     let count = input.counts::<T>().iter().map(|(_, count)| *count).sum::<usize>() as f64;
                     assert!((count / 1000.0 - f64::from(percent)).abs() < 1.0, "{task:?} {percent}: {count}");
                 }
@@ -146,7 +180,7 @@ mod tests {
         check::<u8>();
         check::<u64>();
         for run in [1, 2, 64] {
-            let input = SelectInput { task: Task::Unique, n: 128_000, seed: 1, percent: 50, run };
+            let input = SelectInput { task: Task::Unique, n: 128_000, seed: 1, percent: 50, run, from: 0 };
             let count = input.counts::<u32>().iter().map(|(_, count)| *count).sum::<usize>();
             assert!(count.abs_diff(128_000 / run) <= 1, "{run}: {count}");
         }

@@ -10,9 +10,8 @@ use super::selectors::{AnySelector, Encoder, boxed};
 use crate::algorithm::{Aim, Algorithm, Fact, Measurement, Options, Problem, ProblemOption, Shape, Target, rung_of};
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
-use crate::inputs::in_parts;
 use crate::vectors::{Computation, HostVector, Layout, Layouts, VectorProblem, Vectors, typed};
-use gridstride::numbers::{Number, NumberType};
+use gridstride::numbers::NumberType;
 use gridstride::select::{ByFlag, Interval, RunLengthEncoder, Runs, SelectRung, check, check_encoding, within};
 
 /// The algorithm select, which selects random elements, partitions them, or removes repeated ones.
@@ -79,8 +78,9 @@ impl Algorithm for SelectAlgorithm {
             seed: options.seed,
             percent: options.value("percent", 50)?,
             run: options.value::<usize>("run", 64)?.clamp(1, MAX_RUN),
+            from: options.value("from", 0)?,
         };
-        Ok(Box::new(SelectProblem { input, number, from: options.value("from", 0)?, count: OnceLock::new() }))
+        Ok(Box::new(SelectProblem { input, number, count: OnceLock::new() }))
     }
 
     fn measurements(&self) -> Vec<Measurement> {
@@ -106,11 +106,9 @@ impl Algorithm for SelectAlgorithm {
 const MAX_RUN: usize = 1 << 40;
 
 /// The problem of selecting from `n` random elements.
-pub(super) struct SelectProblem {
-    pub(super) input: SelectInput,
+struct SelectProblem {
+    input: SelectInput,
     number: NumberType,
-    /// The index in the buffers at which the vectors begin.
-    pub(super) from: usize,
     /// The number of selected elements of the reference, computed when it is first needed.
     count: OnceLock<usize>,
 }
@@ -122,37 +120,6 @@ impl SelectProblem {
             let counts = typed!(self.number, [f32 f64 i32 u32 i64 u64 u8 u16], T => Ok(self.input.counts::<T>()));
             counts.map_or(0, |counts: Vec<_>| counts.iter().map(|(_, count)| count).sum())
         })
-    }
-
-    pub(super) fn stores_rejected(&self) -> bool {
-        self.input.task == Task::Partition
-    }
-
-    /// Compares the results of the last run with the reference. `found` begins with the selected elements; the rejected
-    /// ones are at the index `n`.
-    pub(super) fn deviation<T: Number>(&self, count: u64, found: &[T]) -> Deviation {
-        let (input, mut before, mut starts) = (&self.input, 0, Vec::new());
-        for (part, count) in input.counts::<T>() {
-            starts.push((part.start, before));
-            before += count;
-        }
-        let mut deviation = Deviation::default();
-        deviation.add_exact(before, count, before as u64);
-        let parts = in_parts(input.n, |part| {
-            let start = starts.iter().find(|(start, _)| *start == part.start).map_or(0, |(_, before)| *before);
-            let mut deviation = Deviation::default();
-            input.visit::<T>(part, |index, before, is_selected| {
-                let before = start + before;
-                if is_selected {
-                    deviation.add_exact(before, found[before], input.element(index));
-                } else if self.stores_rejected() {
-                    let at = input.n + index - before;
-                    deviation.add_exact(at, found[at], input.element(index));
-                }
-            });
-            deviation
-        });
-        parts.into_iter().fold(deviation, Deviation::merge)
     }
 }
 
@@ -206,14 +173,14 @@ impl VectorProblem for SelectProblem {
 
     fn layouts(&self) -> Layouts {
         let SelectInput { n, .. } = self.input;
-        let x = Layout { number: self.number, from: self.from, len: n };
-        let y = Layout { len: if self.stores_rejected() { 2 * n } else { n }, ..x };
+        let x = Layout { number: self.number, from: self.input.from, len: n };
+        let y = Layout { len: if self.input.stores_rejected() { 2 * n } else { n }, ..x };
         Layouts { x, y, accesses: 2 }
     }
 
     fn moved_bytes(&self) -> u64 {
         let SelectInput { n, task, .. } = self.input;
-        let written = if self.stores_rejected() { n } else { self.count() };
+        let written = if self.input.stores_rejected() { n } else { self.count() };
         let others = match task {
             Task::Flagged => n,
             Task::Encode => written * size_of::<u32>(),
@@ -263,19 +230,20 @@ struct SelectComputation<'p> {
 
 impl Computation for SelectComputation<'_> {
     fn run(&mut self, queue: Queue<'_>, vectors: Vectors<'_>) -> Result<(), WorkbenchError> {
-        self.selector.run(queue, self.problem, vectors, &self.flags, &mut self.count)
+        self.selector.run(queue, &self.problem.input, vectors, &self.flags, &mut self.count)
     }
 
     fn reset(&mut self, vectors: Vectors<'_>) -> Result<(), WorkbenchError> {
         // Sets a wrong count, because an earlier count must not affect the result.
         self.count.upload(&[u64::MAX])?;
+        self.selector.reset()?;
         Ok(vectors.y.fill_zero()?)
     }
 
     fn compare(&mut self, vectors: Vectors<'_>) -> Result<Deviation, WorkbenchError> {
         let mut count = [0];
         self.count.download_into(&mut count)?;
-        self.selector.compare(self.problem, count[0], vectors)
+        self.selector.compare(&self.problem.input, count[0], vectors)
     }
 
     fn hold<'s>(&'s mut self, held: &mut Held<'s>) {

@@ -3,7 +3,6 @@
 use launch::{Buffer, Device, Held, Queue, Resources};
 
 use super::inputs::SelectInput;
-use super::problem::SelectProblem;
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
 use crate::vectors::Vectors;
@@ -15,13 +14,18 @@ pub(super) trait AnySelector: Resources {
     fn run(
         &mut self,
         queue: Queue<'_>,
-        problem: &SelectProblem,
+        input: &SelectInput,
         vectors: Vectors<'_>,
         flags: &Buffer<u8>,
         count: &mut Buffer<u64>,
     ) -> Result<(), WorkbenchError>;
 
-    fn compare(&self, problem: &SelectProblem, count: u64, vectors: Vectors<'_>) -> Result<Deviation, WorkbenchError>;
+    fn compare(&self, input: &SelectInput, count: u64, vectors: Vectors<'_>) -> Result<Deviation, WorkbenchError>;
+
+    /// Clears what the last run wrote beside the vectors.
+    fn reset(&mut self) -> Result<(), WorkbenchError> {
+        Ok(())
+    }
 
     fn temporary_bytes(&self) -> u64;
 }
@@ -50,20 +54,20 @@ impl<T: Number + SelectElement<C>, C: 'static> AnySelector for Criterion<T, C> {
     fn run(
         &mut self,
         queue: Queue<'_>,
-        problem: &SelectProblem,
+        input: &SelectInput,
         vectors: Vectors<'_>,
         flags: &Buffer<u8>,
         count: &mut Buffer<u64>,
     ) -> Result<(), WorkbenchError> {
-        let (x, y, n) = (vectors.x.view::<T>()?, vectors.y.view_mut()?, problem.input.n);
-        let criterion = (self.criterion)(&problem.input);
+        let (x, y, n) = (vectors.x.view::<T>()?, vectors.y.view_mut()?, input.n);
+        let criterion = (self.criterion)(input);
         let selection = Selection::new(x, criterion, y.part(0, n), count.view_mut()).flags(flags.view());
-        let selection = if problem.stores_rejected() { selection.rejected(y.part(n, n)) } else { selection };
+        let selection = if input.stores_rejected() { selection.rejected(y.part(n, n)) } else { selection };
         Ok(self.selector.run(queue, selection)?)
     }
 
-    fn compare(&self, problem: &SelectProblem, count: u64, vectors: Vectors<'_>) -> Result<Deviation, WorkbenchError> {
-        Ok(problem.deviation(count, &vectors.y.buffer::<T>()?.download()?[problem.from..]))
+    fn compare(&self, input: &SelectInput, count: u64, vectors: Vectors<'_>) -> Result<Deviation, WorkbenchError> {
+        Ok(input.deviation(count, &vectors.y.buffer::<T>()?.download()?[input.from..]))
     }
 
     fn temporary_bytes(&self) -> u64 {
@@ -88,7 +92,7 @@ impl<T: Number + RunElement> AnySelector for Encoder<T> {
     fn run(
         &mut self,
         queue: Queue<'_>,
-        _problem: &SelectProblem,
+        _input: &SelectInput,
         vectors: Vectors<'_>,
         _flags: &Buffer<u8>,
         count: &mut Buffer<u64>,
@@ -98,17 +102,21 @@ impl<T: Number + RunElement> AnySelector for Encoder<T> {
         Ok(encoder.run(queue, x, y, lengths.view_mut(), count.view_mut())?)
     }
 
-    fn compare(&self, problem: &SelectProblem, count: u64, vectors: Vectors<'_>) -> Result<Deviation, WorkbenchError> {
-        let deviation = problem.deviation(count, &vectors.y.buffer::<T>()?.download()?[problem.from..]);
+    fn compare(&self, input: &SelectInput, count: u64, vectors: Vectors<'_>) -> Result<Deviation, WorkbenchError> {
+        let deviation = input.deviation(count, &vectors.y.buffer::<T>()?.download()?[input.from..]);
         let (lengths, mut run) = (self.lengths.download()?, 0);
         let mut of_lengths = Deviation::default();
-        problem.input.visit::<T>(0..problem.input.n, |index, _, is_selected| {
+        input.visit::<T>(0..input.n, |index, _, is_selected| {
             if is_selected {
-                of_lengths.add_exact(run, lengths[run], problem.input.length::<T>(index));
+                of_lengths.add_exact(run, lengths[run], input.length::<T>(index));
                 run += 1;
             }
         });
         Ok(deviation.merge(of_lengths))
+    }
+
+    fn reset(&mut self) -> Result<(), WorkbenchError> {
+        Ok(self.lengths.fill_zero()?)
     }
 
     fn temporary_bytes(&self) -> u64 {
