@@ -54,7 +54,8 @@ pub fn address_space(attribute: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// The function may take numbers, views (`Global<T>`, `GlobalMut<T>`) and, as in Rust-CUDA, slices and raw pointers.
 /// `#[kernel(max_threads = 256, min_blocks = 4)]` bounds its launch: at most 256 threads per block, and at least 4
-/// blocks on a multiprocessor at once (`.maxntid`, `.minnctapersm`). `cluster = 4` or `cluster = (2, 2)` fixes the
+/// blocks on a multiprocessor at once (`.maxntid`, `.minnctapersm`). In `instances(…)`, these bounds are for the
+/// instances of that list. `cluster = 4` or `cluster = (2, 2)` fixes the
 /// number of blocks per cluster (`.reqnctapercluster`): every launch then has such clusters, and the compiler may rely
 /// on the size.
 ///

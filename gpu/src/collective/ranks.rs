@@ -12,7 +12,7 @@
 //! Source: CUB's `BlockRadixRankMatchEarlyCounts`.
 #![allow(clippy::needless_range_loop, reason = "an iterator over an array puts it into local memory")]
 
-use cuda_std::{Shared, thread, unroll, warp};
+use cuda_std::{Shared, opaque, thread, unroll, warp};
 
 use super::LANES;
 use super::block::warp_prefix;
@@ -35,19 +35,36 @@ pub const fn rank_words(warps: usize) -> usize {
     2 * warps * RADIX
 }
 
-/// The ranks of a thread's items. In the first [`RADIX`] threads, also the counts of the digit that equals the thread's
-/// index.
+/// What a thread knows of the digit that equals its index, in the first [`RADIX`] threads. One word, so that it needs
+/// one register; a tile therefore has fewer than 2¹⁶ items.
 #[derive(Clone, Copy)]
-pub struct Ranks<const N: usize> {
-    /// The position of each item in the sorted tile.
-    pub ranks: [u32; N],
-    /// The number of items in the tile with the thread's digit.
-    pub count: u32,
-    /// The position of the first item with the thread's digit in the sorted tile.
-    pub start: u32,
+pub struct OfDigit(u32);
+
+impl OfDigit {
+    #[inline(always)]
+    fn new(count: u32, start: u32) -> Self {
+        Self(opaque(count << 16 | start))
+    }
+
+    /// Returns the number of items in the tile with this digit.
+    #[inline(always)]
+    pub fn count(self) -> u32 {
+        self.0 >> 16
+    }
+
+    /// Returns the position of the first item with this digit in the sorted tile.
+    #[inline(always)]
+    pub fn start(self) -> u32 {
+        self.0 & 0xFFFF
+    }
 }
 
-/// Returns the ranks of the calling thread's `N` items, whose digits `digit` returns.
+/// Calls `ranked` with the number and the rank of each of the calling thread's `items` items, whose digits `digit`
+/// returns. A rank is the position of the item in the sorted tile. All threads have the same number of items, at most
+/// `N`.
+///
+/// `again` must return the same digits as `digit`. If the compilers do not know that they are the same, the digits need
+/// no registers between the count and the ranks.
 ///
 /// As soon as the counts are known, each of the first [`RADIX`] threads calls `publish` with the number of items whose
 /// digit equals the thread's index.
@@ -57,17 +74,27 @@ pub struct Ranks<const N: usize> {
 /// call, and after the call before it uses them again.
 #[inline(always)]
 pub fn rank_digits<const N: usize, const WARPS: usize>(
+    items: u32,
     digit: impl Fn(usize) -> u32,
+    again: impl Fn(usize) -> u32,
     words: Shared<u32>,
     aggregates: Shared<u32>,
     publish: impl FnOnce(u32),
-) -> Ranks<N> {
+    mut ranked: impl FnMut(usize, u32),
+) -> OfDigit {
     let own = WarpWords::of_warp::<WARPS>(words);
-    unroll!(I in N => { own.count(digit(I)); });
-    let (count, start) = scan_counts::<WARPS>(words, aggregates, publish);
-    let mut ranks = [0; N];
-    unroll!(I in N => { ranks[I] = own.rank(digit(I)); });
-    Ranks { ranks, count, start }
+    unroll!(I in N => {
+        if (I as u32) < items {
+            own.count(digit(I));
+        }
+    });
+    let of_digit = scan_counts::<WARPS>(words, aggregates, publish);
+    unroll!(I in N => {
+        if (I as u32) < items {
+            ranked(I, own.rank(again(I)));
+        }
+    });
+    of_digit
 }
 
 /// Calls `ranked` with the number and the rank of each of the calling thread's items, whose digits `digit` returns. All
@@ -100,11 +127,7 @@ pub fn rank_digits_in_loop<const WARPS: usize>(
 /// Turns the counters of all warps into the rank of the warp's first item with each digit. In the first [`RADIX`]
 /// threads, returns the count of the thread's digit and the rank of the first item with this digit.
 #[inline(always)]
-fn scan_counts<const WARPS: usize>(
-    words: Shared<u32>,
-    aggregates: Shared<u32>,
-    publish: impl FnOnce(u32),
-) -> (u32, u32) {
+fn scan_counts<const WARPS: usize>(words: Shared<u32>, aggregates: Shared<u32>, publish: impl FnOnce(u32)) -> OfDigit {
     const { assert!(WARPS >= RADIX_WARPS, "a block needs a thread for each value of a digit") };
     let (thread, warp) = (thread::thread_idx_x() as usize, warp::warp_id() as usize);
     thread::sync_threads();
@@ -134,7 +157,7 @@ fn scan_counts<const WARPS: usize>(
         }
     }
     thread::sync_threads();
-    (count, start)
+    OfDigit::new(count, start)
 }
 
 /// The counters and masks of a warp, one of each per value of a digit.
@@ -174,8 +197,7 @@ impl WarpWords {
         let position = (mask & u32::MAX >> (warp::SIZE - 1 - lane)).count_ones();
         let mut first = 0;
         if lane == last {
-            first = self.counters.load(digit);
-            self.counters.store(digit, first + position);
+            first = self.counters.atomic_add(digit, position);
         }
         first = shuffle_idx(first, last);
         // All lanes have loaded the mask. Its bits are removed by an atomic operation, because other lanes may already

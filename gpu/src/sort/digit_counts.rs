@@ -3,19 +3,27 @@
 //! Each block counts in shared memory and adds its counts to those in global memory. The block that finishes last
 //! computes the starts: the number of keys with smaller digits, for each digit of each pass.
 //!
-//! The kernel is limited by the additions in shared memory, one for each key and pass.
+//! The kernel is limited by the additions in shared memory, one for each key and pass. Lanes with different digits
+//! conflict where their counters are in the same bank. For many keys, a block therefore has several copies of its
+//! counters, in neighbouring banks, and different lanes use different copies.
 
 use core::marker::PhantomData;
 
-use cuda_std::{Element, Global, GlobalMut, Shared, fence, kernel, shared_array, thread, unroll};
+use cuda_std::{Element, Global, GlobalMut, Shared, dynamic_shared, fence, kernel, shared_array, thread, unroll, warp};
 
 use super::key::{Encoding, KeyBits};
+use super::one_sweep::clear;
 use super::tuning::VECTORS;
 use super::words::{CONSTANT, COUNTS, FINISHED, WORDS, starts_of};
 use crate::collective::LANES;
-use crate::collective::block::{MAX_WARPS, block_exclusive_scan};
 use crate::collective::ranks::{DIGIT_BITS, RADIX};
+use crate::collective::warp::{warp_broadcast, warp_inclusive_scan};
 use crate::operator::Sum;
+
+/// Returns the number of bytes of dynamic shared memory for `copies` copies of the counters of keys of `key` bytes.
+pub const fn count_bytes(copies: u32, key: usize) -> usize {
+    4 * RADIX * key * copies as usize
+}
 
 /// 16 bytes of keys.
 type Vector = [u32; 4];
@@ -24,8 +32,8 @@ type Vector = [u32; 4];
 /// of each pass to `words` ([`starts_of`]). It also sets the first set of `states`, which is half of them, to 0.
 ///
 /// `encoding` must be the code of an [`Encoding`]. `words` must have [`WORDS`] elements as the last sort left them.
-/// Launch a one-dimensional grid of any size. Blocks must be one-dimensional and have a multiple of 32 threads, at
-/// least [`RADIX`].
+/// Launch a one-dimensional grid of any size, with [`count_bytes`] bytes of dynamic shared memory. `copies` must be a
+/// power of two, at most 32. Blocks must be one-dimensional and have a multiple of 32 threads, at least [`RADIX`].
 #[kernel(max_threads = 512, min_blocks = 1, instances(K = [u8, u16, u32, u64]), wide(loads))]
 pub fn sort_digit_counts<K: KeyBits>(
     keys: Global<K>,
@@ -34,16 +42,20 @@ pub fn sort_digit_counts<K: KeyBits>(
     end: u32,
     words: GlobalMut<u64>,
     states: GlobalMut<u32>,
+    copies: u32,
 ) {
     let threads = thread::block_dim_x() as usize;
     assert!(threads >= RADIX && threads.is_multiple_of(LANES) && thread::block_dim_y() * thread::block_dim_z() == 1);
     assert!(begin < end && end <= K::BITS && words.len() >= WORDS);
-    let counters = shared_array![u32; RADIX * size_of::<K>()];
-    let sums = shared_array![u64; MAX_WARPS];
+    let constant = shared_array![u32; 1];
+    let counters = dynamic_shared::<u32>().part(0, RADIX * size_of::<K>() * copies as usize);
     let passes = (end - begin).div_ceil(DIGIT_BITS) as usize;
-    let digits = Digits::<K> { counters, encoding: Encoding::from_code(encoding), begin, end, keys: PhantomData };
-    for slot in thread::block_stride(counters.len()) {
-        counters.store(slot, 0);
+    let copy = warp::lane_id() % copies;
+    let encoding = Encoding::from_code(encoding);
+    let digits = Digits::<K> { counters, copies, copy, encoding, begin, end, keys: PhantomData };
+    clear(counters);
+    if thread::thread_idx_x() == 0 {
+        constant.store(0, 0);
     }
     for word in thread::grid_stride(states.len() / 2) {
         states.store(word, 0);
@@ -79,7 +91,11 @@ pub fn sort_digit_counts<K: KeyBits>(
     thread::sync_threads();
 
     for slot in thread::block_stride(passes * RADIX) {
-        let count = counters.load(slot);
+        let mut count = 0;
+        for copy in 0..copies {
+            // Each lane starts at another copy, in another bank.
+            count += counters.load(slot * copies as usize + ((warp::lane_id() + copy) % copies) as usize);
+        }
         if count > 0 {
             words.atomic_add(COUNTS + slot, u64::from(count));
         }
@@ -94,31 +110,35 @@ pub fn sort_digit_counts<K: KeyBits>(
     if thread::sync_threads_count(is_last) == 0 {
         return;
     }
-    write_starts(passes, keys.len() as u64, words, sums);
+    write_starts(passes, keys.len() as u64, words, constant);
 }
 
-/// Turns the counts of each pass into starts, and sets the counts to 0.
+/// Turns the counts of each pass into starts, and sets the counts to 0. Each warp processes one pass.
+///
+/// `constant` must be 0. The block must execute a barrier between setting it and this call.
 #[inline(always)]
-fn write_starts(passes: usize, n: u64, words: GlobalMut<u64>, sums: Shared<u64>) {
-    let thread = thread::thread_idx_x() as usize;
-    // A pass beyond the last has no digit. It copies the keys to the other buffer.
-    let mut constant = u64::MAX << passes;
-    for pass in 0..passes {
-        let mut count = 0;
-        if thread < RADIX {
-            count = words.load(COUNTS + pass * RADIX + thread);
-            words.store(COUNTS + pass * RADIX + thread, 0);
-        }
-        let (start, _) = block_exclusive_scan::<u64, Sum>(sums, count);
-        if thread < RADIX {
-            words.store(starts_of(pass, 0) + thread, start);
-        }
-        if thread::sync_threads_or(count == n) {
-            constant |= 1 << pass;
-        }
+fn write_starts(passes: usize, n: u64, words: GlobalMut<u64>, constant: Shared<u32>) {
+    const ROWS: usize = RADIX / LANES;
+    let (pass, lane) = (warp::warp_id() as usize, warp::lane_id() as usize);
+    if pass < passes {
+        let (first, start) = (COUNTS + pass * RADIX + lane, starts_of(pass, 0) + lane);
+        let mut counts = [0; ROWS];
+        unroll!(R in ROWS => { counts[R] = words.load(first + R * LANES); });
+        let mut before = 0;
+        unroll!(R in ROWS => {
+            words.store(first + R * LANES, 0);
+            let through = warp_inclusive_scan::<u64, Sum>(counts[R]);
+            words.store(start + R * LANES, before + through - counts[R]);
+            before += warp_broadcast(through, warp::SIZE - 1);
+            if counts[R] == n {
+                constant.atomic_or(0, 1 << pass);
+            }
+        });
     }
-    if thread == 0 {
-        words.store(CONSTANT, constant);
+    thread::sync_threads();
+    if thread::thread_idx_x() == 0 {
+        // A pass beyond the last has no digit. It copies the keys to the other buffer.
+        words.store(CONSTANT, u64::MAX << passes | u64::from(constant.load(0)));
         words.store_relaxed(FINISHED, 0);
     }
 }
@@ -127,6 +147,10 @@ fn write_starts(passes: usize, n: u64, words: GlobalMut<u64>, sums: Shared<u64>)
 #[derive(Clone, Copy)]
 struct Digits<K> {
     counters: Shared<u32>,
+    /// The number of copies of each counter, which are adjacent.
+    copies: u32,
+    /// The copy that the lane uses.
+    copy: u32,
     encoding: Encoding,
     begin: u32,
     end: u32,
@@ -141,9 +165,9 @@ impl<K: KeyBits> Digits<K> {
         for pass in 0..size_of::<K>() {
             let shift = self.begin + pass as u32 * DIGIT_BITS;
             if shift < self.end {
-                let digit = key.digit(shift, digit_mask(self.end - shift)) as usize;
-                // SAFETY: a digit is below `RADIX`, and there are `RADIX` counters for each byte of a key.
-                unsafe { self.counters.atomic_add_unchecked(pass * RADIX + digit, 1) };
+                let slot = (pass * RADIX) as u32 + key.digit(shift, digit_mask(self.end - shift));
+                // SAFETY: a digit is below `RADIX`, and there are `RADIX` counters for each byte of a key and copy.
+                unsafe { self.counters.atomic_add_unchecked((slot * self.copies + self.copy) as usize, 1) };
             }
         }
     }
@@ -152,7 +176,8 @@ impl<K: KeyBits> Digits<K> {
 /// Returns the mask of a digit that has `bits` bits, or [`DIGIT_BITS`] if that is less.
 #[inline(always)]
 pub fn digit_mask(bits: u32) -> u32 {
-    (1 << bits.min(DIGIT_BITS)) - 1
+    // The last operation tells the compiler that a digit is below `RADIX`.
+    ((1 << bits.min(DIGIT_BITS)) - 1) & (RADIX as u32 - 1)
 }
 
 /// Returns the whole vectors in `keys`, and the number of keys before the first vector.

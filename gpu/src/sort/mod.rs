@@ -6,7 +6,7 @@
 //! | [`sort_bitonic_step()`] | the same network in global memory, over a grid | log₂ n · (log₂ n + 1) / 2 launches |
 //! | [`sort_split_flags()`], [`sort_split_move()`] | by one bit per pass; a scan computes the places | 32 passes of three launches |
 //! | [`sort_four_bit_counts()`], [`sort_four_bit_move()`] | by four bits per pass: count, scan, move | memory: 8 passes, each reads the keys twice |
-//! | [`sort_digit_counts()`], [`sort_one_sweep()`] | by eight bits per pass, in one launch with look-back | shared memory: conflicts at random digits |
+//! | [`sort_digit_counts()`], [`sort_one_sweep()`] | by eight bits per pass, in one launch with look-back | shared memory: conflicts at random digits; with payloads: scattered stores |
 //! | [`sort_one_block()`] | the same for few keys: all passes in one block and launch | the latency of shared memory |
 //!
 //! The last two rows form one rung, and the host selects one of them by the number of keys. The other rungs sort `u32`
@@ -30,10 +30,11 @@ mod words;
 
 pub use bitonic::pairs;
 pub use bitonic_block::BLOCK_KEYS;
+pub use digit_counts::count_bytes;
 pub use four_bit::{DIGITS, FOUR_BIT_THREADS, FOUR_BIT_TILE, FOUR_BITS};
 pub use key::{Encoding, KeyBits, NoPayload, Payload, Words4};
 pub use one_block::one_block_bytes;
-pub use one_sweep::{FIRST, LAST};
+pub use one_sweep::{FIRST, LAST, one_sweep_bytes};
 pub use words::{COUNTS, FINISHED, MAX_PASSES, MAX_PORTION, TICKET, WORDS, starts_of};
 
 cuda_std::ladder! {

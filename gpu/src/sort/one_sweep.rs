@@ -1,10 +1,10 @@
 //! One sweep: a pass sorts by eight bits and reads and writes every key once.
 //!
 //! A block ranks the keys of its tile by the digit of the pass ([`ranks`](crate::collective::ranks)) and publishes how
-//! many keys it has of each digit. It then looks back: for each digit, a thread adds the counts of the tiles before,
-//! until it finds a tile that has published the sum of its own and all earlier counts. Meanwhile the block puts the
-//! keys in order in shared memory. Keys with the same digit are then adjacent, so the stores of a warp touch few cache
-//! lines.
+//! many keys it has of each digit. While it ranks, it puts the keys in order in shared memory. It then looks back: for
+//! each digit, a thread adds the counts of the tiles before, until it finds a tile that has published the sum of its
+//! own and all earlier counts. Keys with the same digit are adjacent in shared memory, so the stores of a warp touch
+//! few cache lines.
 //!
 //! Changes from the sort by four bits in three kernels: half as many passes, and one read of the keys per pass instead
 //! of two. All counts before the first pass come from one launch
@@ -19,19 +19,30 @@
 //! The state of a tile and digit is one 32-bit word, a count with a flag, so it needs no fence. There are two sets of
 //! states. A launch uses one of them and clears the other for the next launch.
 //!
-//! The kernel is limited by shared memory: the accesses at random digits conflict in banks.
+//! # Registers
+//!
+//! More warps per multiprocessor hide more latency, so registers are scarce. Each thread has its keys in registers
+//! while it ranks, and nothing else per key: whether a key exists is a comparison with one number for all ([`Items`]),
+//! digits are computed twice ([`recomputed`]), and payloads are loaded only after the keys are stored. Where no
+//! register per item is needed, loops are not unrolled, so that the code fits into the instruction cache.
+//!
+//! Keys are limited by shared memory: the accesses at random digits conflict in banks. With payloads, the limit is the
+//! number of places that are written at a time, so one large tile per multiprocessor is faster than several.
 //!
 //! Sources: A. Adinets, D. Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for GPUs", NVIDIA, 2022;
 //! CUB's `DeviceRadixSort`.
 
-use cuda_std::{Element, Global, GlobalMut, Shared, kernel, opaque, shared_array, thread, unroll, warp};
+use cuda_std::{
+    Element, Global, GlobalMut, Shared, dynamic_shared, kernel, opaque, shared_array, thread, unroll, warp,
+};
 
 use super::digit_counts::digit_mask;
 use super::key::{Encoding, KeyBits, Masks, NoPayload, Payload, Words4};
-use super::tuning::{LOOK_BACK, THREADS, WARPS};
+use super::tuning::{LOOK_BACK, SweepTile, one_sweep_tile};
 use super::words::{CONSTANT, TICKET};
 use crate::collective::LANES;
 use crate::collective::ranks::{RADIX, RADIX_WARPS, rank_digits, rank_words};
+use crate::collective::words::shuffle_idx;
 
 /// The flag of a state that has the count of a tile.
 const AGGREGATE: u32 = 1 << 30;
@@ -48,16 +59,17 @@ pub const FIRST: u32 = 1;
 /// True in the argument `ends` if the pass is the last: it decodes the keys.
 pub const LAST: u32 = 2;
 
-/// The shared memory of a tile with `N` items per thread in a block of `WARPS` warps.
-pub struct Staging<K, P, const N: usize, const WARPS: usize>(core::marker::PhantomData<(K, P)>);
+/// Returns the number of bytes of dynamic shared memory in a block of `warps` warps, for `items` keys per thread of
+/// `key` bytes with payloads of `payload` bytes. It holds the counters and masks of the ranks, or later all payloads,
+/// and all keys.
+pub const fn one_sweep_bytes(items: usize, warps: usize, key: usize, payload: usize) -> usize {
+    words_bytes(items, warps, payload) + items * warps * LANES * key
+}
 
-impl<K, P, const N: usize, const WARPS: usize> Staging<K, P, N, WARPS> {
-    /// The number of 64-bit words: for the counters and masks of the ranks, or for all keys, or for all payloads.
-    pub const WORDS: usize = {
-        let item = if size_of::<K>() > size_of::<P>() { size_of::<K>() } else { size_of::<P>() };
-        let (items, ranks) = (N * WARPS * LANES * item, rank_words(WARPS) * 4);
-        (if items > ranks { items } else { ranks }).div_ceil(8)
-    };
+/// Returns the number of bytes before the keys.
+const fn words_bytes(items: usize, warps: usize, payload: usize) -> usize {
+    let (ranks, payloads) = (4 * rank_words(warps), items * warps * LANES * payload);
+    if ranks > payloads { ranks } else { payloads }
 }
 
 /// Sorts one portion of the keys by one digit: the keys from `first` on, one tile per block.
@@ -66,25 +78,25 @@ impl<K, P, const N: usize, const WARPS: usize> Staging<K, P, N, WARPS> {
 /// [`LAST`] or both set in the passes that encode or decode the keys by `encoding`, the code of an [`Encoding`].
 ///
 /// `values` has a value for each key. If it is empty, the values are the indices of the keys. `keys_out` and
-/// `values_out` must be as long as `keys`. Launch a one-dimensional grid with one block of [`THREADS`] threads per tile
-/// of `N` · [`THREADS`] keys.
+/// `values_out` must be as long as `keys`. Launch a one-dimensional grid with one block of `WARPS` warps per tile of
+/// `items` keys per thread, at most `N`, and with [`one_sweep_bytes`] bytes of dynamic shared memory. `N` and `WARPS`
+/// must be those of [`one_sweep_tile`].
 ///
 /// `words` must have [`WORDS`](super::WORDS) elements. `starts` is the index of the portion's starts and `next_starts`
 /// that of the next portion's, which this launch writes. `states` has two sets. This launch uses set `set`, which must
 /// be 0, and clears the other set.
 #[kernel(
-    max_threads = 384,
-    min_blocks = 2,
-    instances(K = [u8, u16], P = [NoPayload, u32], N = [10]),
-    instances(K = [u32], P = [NoPayload], N = [17]),
-    instances(K = [u32], P = [u32], N = [10]),
-    instances(K = [u64], P = [NoPayload], N = [12]),
-    instances(K = [u64], P = [u64], N = [11]),
-    instances(K = [u64], P = [u32], N = [8]),
-    instances(K = [u32], P = [u64], N = [12]),
-    instances(K = [u32, u64], P = [Words4], N = [7])
+    instances(K = [u8], P = [NoPayload], N = [22], WARPS = [12], max_threads = 384, min_blocks = 3),
+    instances(K = [u16, u32], P = [NoPayload], N = [21], WARPS = [12], max_threads = 384, min_blocks = 3),
+    instances(K = [u64], P = [NoPayload], N = [22], WARPS = [12], max_threads = 384, min_blocks = 2),
+    instances(K = [u8, u16, u32], P = [u32], N = [24], WARPS = [20], max_threads = 640, min_blocks = 1),
+    instances(K = [u32], P = [u64], N = [24], WARPS = [20], max_threads = 640, min_blocks = 1),
+    instances(K = [u64], P = [u32], N = [22], WARPS = [16], max_threads = 512, min_blocks = 1),
+    instances(K = [u64], P = [u64], N = [18], WARPS = [20], max_threads = 640, min_blocks = 1),
+    instances(K = [u32], P = [Words4], N = [16], WARPS = [20], max_threads = 640, min_blocks = 1),
+    instances(K = [u64], P = [Words4], N = [12], WARPS = [20], max_threads = 640, min_blocks = 1)
 )]
-pub fn sort_one_sweep<K: KeyBits, P: Payload, const N: usize>(
+pub fn sort_one_sweep<K: KeyBits, P: Payload, const N: usize, const WARPS: usize>(
     keys: Global<K>,
     values: Global<P>,
     keys_out: GlobalMut<K>,
@@ -100,14 +112,23 @@ pub fn sort_one_sweep<K: KeyBits, P: Payload, const N: usize>(
     next_starts: u32,
     states: GlobalMut<u32>,
     set: u32,
+    items: u32,
 ) {
-    assert!(thread::block_size() == THREADS && keys_out.len() == keys.len());
+    const {
+        let tile = one_sweep_tile(size_of::<K>(), P::SIZE);
+        assert!(matches!(tile, Some(SweepTile { items, warps, .. }) if items == N && warps == WARPS));
+    }
+    let threads = WARPS * LANES;
+    assert!(thread::block_size() as usize == threads && keys_out.len() == keys.len() && items as usize <= N);
     assert!(P::IS_NONE || values_out.len() == keys.len() && (values.is_empty() || values.len() == keys.len()));
     assert!(starts as usize + RADIX <= words.len() && next_starts as usize + RADIX <= words.len());
     let drawn = shared_array![u32; 1];
     let aggregates = shared_array![u32; RADIX_WARPS];
-    let offsets = shared_array![u32; 2 * RADIX];
-    let staging = shared_array![u64; Staging::<K, P, N, WARPS>::WORDS];
+    let offsets = shared_array![u64; RADIX];
+    let counters = dynamic_shared::<u32>().part(0, rank_words(WARPS));
+    let room = items as usize * threads;
+    let payloads = dynamic_shared::<P>().part(0, if P::IS_NONE { 0 } else { room });
+    let sorted = dynamic_shared::<K>().part(words_bytes(items as usize, WARPS, P::SIZE) / size_of::<K>(), room);
     let (thread, blocks) = (thread::thread_idx_x() as usize, thread::grid_dim_x());
     if thread == 0 {
         let ticket = words.atomic_add(TICKET, 1) as u32;
@@ -116,7 +137,6 @@ pub fn sort_one_sweep<K: KeyBits, P: Payload, const N: usize>(
         }
         drawn.store(0, ticket);
     }
-    let counters = staging.cast::<u32>().part(0, rank_words(WARPS));
     clear(counters);
     thread::sync_threads();
     let (tile, half) = (drawn.load(0) as usize, states.len() / 2);
@@ -132,91 +152,135 @@ pub fn sort_one_sweep<K: KeyBits, P: Payload, const N: usize>(
         let mut word = blocks as usize * RADIX + thread;
         while word < half {
             other_set.store(word, 0);
-            word += THREADS as usize;
+            word += threads;
         }
     }
 
-    let items = Items::<N> { first: first + tile * Items::<N>::TILE, len: keys.len() };
+    let first_of = |tile: usize| first + tile * room;
+    // The cast is lossless, because it is the number of items in one tile.
+    let count_of = |tile: usize| (keys.len() - first_of(tile)).min(room) as u32;
+    let (first, count) = (first_of(tile), count_of(tile));
     let masks = K::masks(Encoding::from_code(encoding));
     let encodes = ends & FIRST != 0 && encoding != 0;
     let decodes = ends & LAST != 0 && encoding != 0;
-    let mut own = items.load(keys, K::MAX);
+    let own_items = Items::<N>::new(first, count, items);
+    let mut own = own_items.load(keys, K::MAX);
     if words.load(CONSTANT) >> pass & 1 != 0 {
-        if encodes != decodes {
-            items.recode(&mut own, masks, encodes);
-        }
-        items.store(keys_out, own);
-        if !P::IS_NONE {
-            items.store(values_out, items.load_values(values));
-        }
+        for_each_position::<WARPS>(count, |position| {
+            let index = first + position;
+            // SAFETY: the tile has an item at this position. The assertion above has compared the lengths.
+            unsafe {
+                let key = keys.load_unchecked(index);
+                let key = if encodes { key.encode(masks) } else { key };
+                keys_out.store_unchecked(index, if decodes { key.decode(masks) } else { key });
+                if !P::IS_NONE {
+                    let value = if values.is_empty() { P::of_index(index) } else { values.load_unchecked(index) };
+                    values_out.store_unchecked(index, value);
+                }
+            }
+        });
         return;
     }
     if encodes {
-        items.recode(&mut own, masks, true);
+        own_items.encode(&mut own, masks);
     }
 
     let mask = digit_mask(bits);
-    let ranks = rank_digits::<N, WARPS>(
+    let again = recomputed(shift);
+    // Two ranks per word.
+    let mut ranks = [0; N];
+    let of_digit = rank_digits::<N, WARPS>(
+        items,
         |item| own[item].digit(shift, mask),
+        |item| own[item].digit(again, mask),
         counters,
         aggregates,
         |count| states.store_relaxed(tile * RADIX + thread, if tile == 0 { PREFIX } else { AGGREGATE } | count),
+        |item, rank| {
+            // SAFETY: a rank is below the number of keys in a tile.
+            unsafe { sorted.store_unchecked(rank as usize, own[item]) };
+            ranks[item / 2] |= rank << (16 * (item % 2));
+        },
     );
-    thread::sync_threads();
-    let sorted = staging.cast::<K>();
-    // SAFETY: a rank is below the number of keys in a tile.
-    unroll!(I in N => { unsafe { sorted.store_unchecked(ranks.ranks[I] as usize, own[I]) } });
+    // Not kept in a register while the block ranks.
+    let tile = drawn.load(0) as usize;
+    let is_last_tile = tile as u32 + 1 == blocks;
     if thread < RADIX {
+        let start = words.load(starts as usize + thread);
         // SAFETY: the assertion above has checked that this tile and all earlier tiles have states.
         let before = unsafe { look_back(states, tile, thread) };
         if tile > 0 {
-            states.store_relaxed(tile * RADIX + thread, PREFIX | (before + ranks.count));
+            states.store_relaxed(tile * RADIX + thread, PREFIX | (before + of_digit.count()));
         }
-        let start = words.load(starts as usize + thread) + u64::from(before);
+        let start = start + u64::from(before);
         if is_last_tile {
-            words.store(next_starts as usize + thread, start + u64::from(ranks.count));
+            words.store(next_starts as usize + thread, start + u64::from(of_digit.count()));
         }
         // All keys with smaller digits are before the start, also those of this tile.
-        let offset = start - u64::from(ranks.start);
-        offsets.store(thread, offset as u32);
-        offsets.store(RADIX + thread, (offset >> 32) as u32);
+        offsets.store(thread, start - u64::from(of_digit.start()));
     }
+    let own = own_items.load_values(values);
     thread::sync_threads();
+    if !P::IS_NONE {
+        unroll!(I in N => {
+            let rank = opaque(ranks[I / 2]) >> (16 * (I % 2)) & 0xFFFF;
+            if (I as u32) < items {
+                // SAFETY: a rank is below the number of payloads in a tile.
+                unsafe { payloads.store_unchecked(rank as usize, own[I]) };
+            }
+        });
+        thread::sync_threads();
+    }
 
-    let scatter = Scatter { offsets, is_far: keys.len() > u32::MAX as usize };
-    // The digits of four keys per word.
-    let mut digits = [0; N];
-    unroll!(I in N => {
-        let position = I * THREADS as usize + thread;
-        if position < items.count() {
-            // SAFETY: `position` is below the number of keys in the tile.
-            let key = unsafe { sorted.load_unchecked(position) };
-            let digit = key.digit(shift, mask);
-            digits[I / 4] |= digit << (8 * (I % 4));
-            let key = if decodes { key.decode(masks) } else { key };
-            // SAFETY: the starts, the counts of the tiles before and the position in the tile add up to the key's index
-            // among all keys.
-            unsafe { keys_out.store_unchecked(scatter.index(digit, position), key) };
+    let (masks, count) = (K::masks(Encoding::from_code(recomputed(encoding))), count_of(tile));
+    // The index of an item is its position in the sorted tile plus the offset of its digit.
+    for_each_position::<WARPS>(count, |position| {
+        // SAFETY: the position is below the number of keys in the tile. The starts, the counts of the tiles before and
+        // the position in the tile add up to the key's index among all keys.
+        unsafe {
+            let key = sorted.load_unchecked(position);
+            let index = offsets.load_unchecked(key.digit(shift, mask) as usize) as usize + position;
+            keys_out.store_unchecked(index, if decodes { key.decode(masks) } else { key });
         }
     });
-    if P::IS_NONE {
-        return;
+    if !P::IS_NONE {
+        for_each_position::<WARPS>(count, |position| {
+            // SAFETY: the same, and `values_out` is as long as `keys_out`.
+            unsafe {
+                let digit = sorted.load_unchecked(position).digit(shift, mask);
+                let index = offsets.load_unchecked(digit as usize) as usize + position;
+                values_out.store_unchecked(index, payloads.load_unchecked(position));
+            }
+        });
     }
-    let own = items.load_values(values);
-    thread::sync_threads();
-    let sorted = staging.cast::<P>();
-    // SAFETY: a rank is below the number of values in a tile.
-    unroll!(I in N => { unsafe { sorted.store_unchecked(ranks.ranks[I] as usize, own[I]) } });
-    thread::sync_threads();
-    unroll!(I in N => {
-        let position = I * THREADS as usize + thread;
-        if position < items.count() {
-            let index = scatter.index(digits[I / 4] >> (8 * (I % 4)), position);
-            // SAFETY: `position` is below the number of values in the tile, and `values_out` is as long as `keys_out`,
-            // which has element `index`.
-            unsafe { values_out.store_unchecked(index, sorted.load_unchecked(position)) };
-        }
-    });
+}
+
+/// Returns `value`, which must be the same in all lanes. What is computed from the result is computed anew: the
+/// compilers do not know that it equals `value`, and would otherwise keep earlier results in registers until they are
+/// needed.
+#[inline(always)]
+fn recomputed(value: u32) -> u32 {
+    shuffle_idx(value, 0)
+}
+
+/// Calls `process` with each position below `count` of the calling thread: the thread's index, and then in steps of the
+/// block's size.
+///
+/// A few calls are unrolled, so that their loads overlap. More would only need space in the instruction cache.
+#[inline(always)]
+fn for_each_position<const WARPS: usize>(count: u32, process: impl Fn(usize)) {
+    const CALLS: usize = 4;
+    let threads = (WARPS * LANES) as u32;
+    let mut position = thread::thread_idx_x();
+    while position < count {
+        unroll!(C in CALLS => {
+            let position = position + C as u32 * threads;
+            if position < count {
+                process(position as usize);
+            }
+        });
+        position += CALLS as u32 * threads;
+    }
 }
 
 /// Sets all elements of `words` to 0, in 16-byte stores.
@@ -236,14 +300,15 @@ pub(super) fn clear(words: Shared<u32>) {
 /// `states` must have the words of `tile` and of all tiles before.
 #[inline(always)]
 unsafe fn look_back(states: GlobalMut<u32>, tile: usize, digit: usize) -> u32 {
-    let (mut before, mut word) = (0, tile * RADIX + digit);
+    let (mut before, mut word) = (0, (tile * RADIX + digit) as u32);
     loop {
         // Before the first tile, a prefix of 0 ends the search.
         let mut loaded = [PREFIX; LOOK_BACK];
         unroll!(I in LOOK_BACK => {
-            if word >= (I + 1) * RADIX {
+            let back = ((I + 1) * RADIX) as u32;
+            if word >= back {
                 // SAFETY: by this function's contract, the tile has words.
-                loaded[I] = unsafe { states.load_relaxed_unchecked(word - (I + 1) * RADIX) };
+                loaded[I] = unsafe { states.load_relaxed_unchecked((word - back) as usize) };
             }
         });
         let (mut is_published, mut is_done) = (true, false);
@@ -252,7 +317,7 @@ unsafe fn look_back(states: GlobalMut<u32>, tile: usize, digit: usize) -> u32 {
             if is_published && !is_done {
                 before += loaded[I] & COUNT;
                 is_done = loaded[I] >= PREFIX;
-                word -= if is_done { 0 } else { RADIX };
+                word -= if is_done { 0 } else { RADIX as u32 };
             }
         });
         if is_done {
@@ -261,104 +326,63 @@ unsafe fn look_back(states: GlobalMut<u32>, tile: usize, digit: usize) -> u32 {
     }
 }
 
-/// The items of a thread in a tile, in the warp-striped arrangement.
+/// The items of a thread in a tile, in the warp-striped arrangement: they are 32 apart.
 #[derive(Clone, Copy)]
 struct Items<const N: usize> {
-    /// The index of the tile's first item.
-    first: usize,
-    /// The number of items in the array.
-    len: usize,
+    /// The index of the thread's first item in the array.
+    start: usize,
+    /// The number of items from the thread's first to the end of the tile. Item `I` exists if `I` · 32 is less. The
+    /// comparison needs no register per item.
+    room: u32,
 }
 
 impl<const N: usize> Items<N> {
-    /// The number of items in a whole tile.
-    const TILE: usize = N * THREADS as usize;
-
-    /// Returns the number of items in the tile.
+    /// Returns the thread's items of the tile that starts at `first` and has `count` items, up to `items` per thread.
     #[inline(always)]
-    fn count(self) -> usize {
-        (self.len - self.first).min(Self::TILE)
+    fn new(first: usize, count: u32, items: u32) -> Self {
+        let (own, lane) = (items * warp::SIZE, warp::lane_id());
+        let before = warp::warp_id() * own + lane;
+        Self { start: first + before as usize, room: count.saturating_sub(before).min(own - lane) }
     }
 
-    /// Returns the index in the array of the thread's first item. The others are 32 apart.
+    /// Returns true if item `i` of the thread exists.
     #[inline(always)]
-    fn start(self) -> usize {
-        // Without `opaque`, the compiler would keep the indices of all items in registers from one call to the next.
-        opaque(self.first + warp::warp_id() as usize * (N * LANES) + warp::lane_id() as usize)
+    fn has(self, i: usize) -> bool {
+        ((i * LANES) as u32) < self.room
     }
 
     /// Loads the thread's items of `x`. An item beyond the end is `default`.
     #[inline(always)]
     fn load<T: Element>(self, x: Global<T>, default: T) -> [T; N] {
-        let (mut items, start) = ([default; N], self.start());
-        if self.count() == Self::TILE {
-            // SAFETY: the whole tile lies in `x`.
-            unroll!(I in N => { items[I] = unsafe { x.load_unchecked(start + I * LANES) }; });
-        } else {
-            unroll!(I in N => {
-                if start + I * LANES < self.len {
-                    // SAFETY: the index is below the length.
-                    items[I] = unsafe { x.load_unchecked(start + I * LANES) };
-                }
-            });
-        }
+        let mut items = [default; N];
+        unroll!(I in N => {
+            if self.has(I) {
+                // SAFETY: the item exists.
+                items[I] = unsafe { x.load_unchecked(self.start + I * LANES) };
+            }
+        });
         items
     }
 
-    /// Loads the thread's values, or returns the indices of its items if there are no `values`.
+    /// Loads the thread's values, or returns the indices of its items if there are no `values`. Without payloads, the
+    /// values have no meaning.
     #[inline(always)]
     fn load_values<P: Payload>(self, values: Global<P>) -> [P; N] {
-        if !values.is_empty() {
+        if !P::IS_NONE && !values.is_empty() {
             return self.load(values, P::zeroed());
         }
-        let (mut items, start) = ([P::zeroed(); N], self.start());
-        unroll!(I in N => { items[I] = P::of_index(start + I * LANES); });
+        let mut items = [P::zeroed(); N];
+        unroll!(I in N => { items[I] = P::of_index(self.start + I * LANES); });
         items
     }
 
-    /// Stores the thread's items in `y`, at the indices where [`load`](Self::load) has found them.
+    /// Encodes the keys of the thread that exist. The others stay [`KeyBits::MAX`].
     #[inline(always)]
-    fn store<T: Element>(self, y: GlobalMut<T>, items: [T; N]) {
-        let start = self.start();
+    fn encode<K: KeyBits>(self, keys: &mut [K; N], masks: Masks<K>) {
         unroll!(I in N => {
-            if start + I * LANES < self.len {
-                // SAFETY: the index is below the length.
-                unsafe { y.store_unchecked(start + I * LANES, items[I]) };
+            if self.has(I) {
+                keys[I] = keys[I].encode(masks);
             }
         });
-    }
-
-    /// Encodes or decodes the keys of the thread that exist. The others stay [`KeyBits::MAX`].
-    #[inline(always)]
-    fn recode<K: KeyBits>(self, keys: &mut [K; N], masks: Masks<K>, encodes: bool) {
-        let start = self.start();
-        unroll!(I in N => {
-            if start + I * LANES < self.len {
-                keys[I] = if encodes { keys[I].encode(masks) } else { keys[I].decode(masks) };
-            }
-        });
-    }
-}
-
-/// The offsets of a tile's digits: the index of an item is its position in the sorted tile plus the offset of its
-/// digit.
-#[derive(Clone, Copy)]
-struct Scatter {
-    /// The lower 32 bits of the offset of each digit, then the upper 32 bits.
-    offsets: Shared<u32>,
-    /// True if indices need more than 32 bits.
-    is_far: bool,
-}
-
-impl Scatter {
-    /// Returns the index of the item at `position` of the sorted tile, whose digit is `digit`.
-    #[inline(always)]
-    fn index(self, digit: u32, position: usize) -> usize {
-        let digit = digit as usize % RADIX;
-        let low = self.offsets.load(digit);
-        if self.is_far {
-            return (u64::from(low) | u64::from(self.offsets.load(RADIX + digit)) << 32) as usize + position;
-        }
-        low.wrapping_add(position as u32) as usize
     }
 }

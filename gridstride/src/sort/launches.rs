@@ -3,11 +3,11 @@
 use cuda_std::{Element, Global, GlobalMut};
 use gpu::collective::ranks::DIGIT_BITS;
 use gpu::operator::Sum;
-use gpu::sort::tuning::{BLOCK, ONE_BLOCK_THREADS, THREADS};
+use gpu::sort::tuning::{BLOCK, ONE_BLOCK_THREADS};
 use gpu::sort::{
-    FIRST, FOUR_BIT_THREADS, FOUR_BITS, KeyBits, LAST, Payload, SortRung, one_block_bytes, pairs, sort_bitonic_block,
-    sort_bitonic_step, sort_digit_counts, sort_four_bit_counts, sort_four_bit_move, sort_one_block, sort_one_sweep,
-    sort_split_flags, sort_split_move, starts_of,
+    FIRST, FOUR_BIT_THREADS, FOUR_BITS, KeyBits, LAST, Payload, SortRung, one_block_bytes, one_sweep_bytes, pairs,
+    sort_bitonic_block, sort_bitonic_step, sort_digit_counts, sort_four_bit_counts, sort_four_bit_move, sort_one_block,
+    sort_one_sweep, sort_split_flags, sort_split_move, starts_of,
 };
 use launch::{Buffer, Call, LaunchConfig, Queue};
 
@@ -99,15 +99,20 @@ impl<B: KeyBits, P: Payload> Launches<'_, B, P> {
 
     /// Launches the counts, and then one kernel per pass and portion.
     fn one_sweep(&self, words: &mut Buffer<u64>, states: &mut Buffer<u32>) -> Result<(), AlgorithmError> {
-        let (Order { encoding, begin, end }, Plan { n, tile, tiles_per_launch, counts, .. }) = (self.order, self.plan);
+        let (Order { encoding, begin, end }, Plan { n, tile, sweep, tiles_per_launch, counts, copies, .. }) =
+            (self.order, self.plan);
         let code = encoding.code();
         let (words, states) = (words.view_mut(), states.view_mut());
         let (keys, _) = self.inputs(0, 1);
-        self.launch(counts, sort_digit_counts::if_built::<B>(keys, code, begin, end, words, states))?;
+        self.launch(counts, sort_digit_counts::if_built::<B>(keys, code, begin, end, words, states, copies))?;
         let (digits, mut set) = (self.plan.passes(end - begin), 0);
         // In place, the number of passes is even, so that the last pass writes the keys where they were. A pass without
         // a digit copies.
         let passes = if matches!(self.input, Input::InPlace) { digits.next_multiple_of(2) } else { digits };
+        let items = tile / sweep.threads();
+        // The casts are lossless, because the values are those of one block.
+        let bytes = one_sweep_bytes(items, sweep.warps, size_of::<B>(), P::SIZE) as u32;
+        let (threads, items) = (sweep.threads() as u32, items as u32);
         for pass in 0..passes {
             let ((keys, values), (keys_out, values_out)) = (self.inputs(pass, passes), self.outputs(pass, passes));
             let shift = begin + pass.min(digits - 1) * DIGIT_BITS;
@@ -118,15 +123,16 @@ impl<B: KeyBits, P: Payload> Launches<'_, B, P> {
                 let tiles = (n - first).div_ceil(tile).min(tiles_per_launch);
                 let [starts, next] = [portion, portion + 1].map(|portion| starts_of(pass as usize, portion) as u32);
                 macro_rules! call {
-                    ($($items:literal)+) => {
-                        None$(.or_else(|| sort_one_sweep::if_built::<B, P, $items>(
+                    ($($items:literal $warps:literal),+) => {
+                        None$(.or_else(|| sort_one_sweep::if_built::<B, P, $items, $warps>(
                             keys, values, keys_out, values_out, first, shift, bits, pass, ends, code,
-                            words, starts, next, states, set,
+                            words, starts, next, states, set, items,
                         )))+
                     };
                 }
                 // The cast is lossless, because a portion has fewer than 2³⁰ keys.
-                self.launch(LaunchConfig::new(tiles as u32, THREADS), call!(7 8 10 11 12 17))?;
+                let config = LaunchConfig::new(tiles as u32, threads).shared_bytes(bytes);
+                self.launch(config, call!(22 12, 21 12, 24 20, 22 16, 18 20, 16 20, 12 20))?;
                 set ^= 1;
             }
         }

@@ -284,18 +284,19 @@ fn what_cannot_be_sorted_is_refused() {
 /// Tests that the words are 0 after a sort where the next sort needs them to be, also after several sorts.
 #[test]
 fn the_words_are_left_as_they_were_found() {
-    use gpu::sort::tuning::{COUNT_THREADS, THREADS};
-    use gpu::sort::{COUNTS, FIRST, LAST, sort_digit_counts, sort_one_sweep, starts_of};
+    use gpu::sort::tuning::COUNT_THREADS;
+    use gpu::sort::{COUNTS, FIRST, LAST, count_bytes, one_sweep_bytes, sort_digit_counts, sort_one_sweep, starts_of};
     let device = simulated(0);
     let keys = keys::<u8>(10_000, 1);
     let (dkeys, mut out) = (device.upload(&keys).unwrap(), device.alloc::<u8>(10_000).unwrap());
     let (none, mut none_out) = (device.alloc::<NoPayload>(0).unwrap(), device.alloc::<NoPayload>(0).unwrap());
     let (mut words, mut states) = (device.zeroed(WORDS).unwrap(), device.upload(&[u32::MAX; 2 * 3 * 256]).unwrap());
     for _ in 0..3 {
-        let call = sort_digit_counts(dkeys.view(), 0, 0, 8, words.view_mut(), states.view_mut());
-        device.launch(launch::LaunchConfig::new(3, COUNT_THREADS), call).unwrap();
+        let call = sort_digit_counts(dkeys.view(), 0, 0, 8, words.view_mut(), states.view_mut(), 2);
+        let config = launch::LaunchConfig::new(3, COUNT_THREADS).shared_bytes(count_bytes(2, 1) as u32);
+        device.launch(config, call).unwrap();
         let [starts, next] = [0, 1].map(|portion| starts_of(0, portion) as u32);
-        let call = sort_one_sweep::<u8, NoPayload, 10>(
+        let call = sort_one_sweep::<u8, NoPayload, 22, 12>(
             dkeys.view(),
             none.view(),
             out.view_mut(),
@@ -311,8 +312,10 @@ fn the_words_are_left_as_they_were_found() {
             next,
             states.view_mut(),
             0,
+            10,
         );
-        device.launch(launch::LaunchConfig::new(3, THREADS), call).unwrap();
+        let config = launch::LaunchConfig::new(3, 384).shared_bytes(one_sweep_bytes(10, 12, 1, 0) as u32);
+        device.launch(config, call).unwrap();
         assert_same(&out.download().unwrap(), &expected(&keys, &SortOptions::default()), "");
         let words = words.download().unwrap();
         assert!(words[TICKET] == 0 && words[FINISHED] == 0 && words[COUNTS..][..2048].iter().all(|&count| count == 0));

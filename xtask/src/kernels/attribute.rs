@@ -15,8 +15,6 @@ use crate::syntax;
 pub(super) struct Attribute {
     /// The line of the attribute, from 1.
     pub line: usize,
-    pub max_threads: Option<u32>,
-    pub min_blocks: Option<u32>,
     /// The instances of the kernel. A kernel that is not generic has one instance.
     pub instances: Vec<Instance>,
 }
@@ -28,6 +26,28 @@ pub(super) struct Instance {
     /// The name of each generic parameter, with its argument as it appears in the entry's name.
     pub arguments: Vec<(String, String)>,
     pub expected: Expected,
+    pub bounds: Bounds,
+}
+
+/// The launch bounds of an instance.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub(super) struct Bounds {
+    pub max_threads: Option<u32>,
+    pub min_blocks: Option<u32>,
+}
+
+impl Bounds {
+    /// Stores the option `meta` and returns true if it is a launch bound.
+    fn take(&mut self, meta: &ParseNestedMeta<'_>) -> syn::Result<bool> {
+        if meta.path.is_ident("max_threads") {
+            self.max_threads = Some(number(meta)?);
+        } else if meta.path.is_ident("min_blocks") {
+            self.min_blocks = Some(number(meta)?);
+        } else {
+            return Ok(false);
+        }
+        Ok(true)
+    }
 }
 
 /// A parsed option `instances(T = [f32, f64], …)`.
@@ -36,6 +56,7 @@ struct Group {
     /// The generic parameters, each with its arguments.
     choices: Vec<(String, Vec<String>)>,
     expected: Expected,
+    bounds: Bounds,
 }
 
 impl Attribute {
@@ -46,14 +67,11 @@ impl Attribute {
     pub fn of(attributes: &[syn::Attribute], function: &Signature) -> Result<Option<Attribute>> {
         let is_kernel = |attribute: &&syn::Attribute| syntax::last_name(attribute.path()) == "kernel";
         let Some(attribute) = attributes.iter().find(is_kernel) else { return Ok(None) };
-        let (mut max_threads, mut min_blocks, mut unsuffixed, mut groups) = (None, None, false, Vec::new());
+        let (mut bounds, mut unsuffixed, mut groups) = (Bounds::default(), false, Vec::new());
         let mut expected = Expected::default();
         if matches!(attribute.meta, Meta::List(_)) {
             attribute.parse_nested_meta(|meta| {
-                if meta.path.is_ident("max_threads") {
-                    max_threads = Some(number(&meta)?);
-                } else if meta.path.is_ident("min_blocks") {
-                    min_blocks = Some(number(&meta)?);
+                if bounds.take(&meta)? {
                 } else if meta.path.is_ident("instances") {
                     groups.push(group(&meta)?);
                 } else if meta.path.is_ident("unsuffixed") {
@@ -64,11 +82,11 @@ impl Attribute {
                 Ok(())
             })?;
         }
-        let mut instances = instances(function, &groups, &expected)?;
+        let mut instances = instances(function, &groups, &expected, bounds)?;
         if unsuffixed {
             instances.iter_mut().for_each(|instance| instance.name = function.ident.to_string());
         }
-        Ok(Some(Attribute { line: attribute.span().start().line, max_threads, min_blocks, instances }))
+        Ok(Some(Attribute { line: attribute.span().start().line, instances }))
     }
 }
 
@@ -91,7 +109,7 @@ fn skip(meta: &ParseNestedMeta<'_>) -> syn::Result<()> {
 fn group(meta: &ParseNestedMeta<'_>) -> syn::Result<Group> {
     let mut group = Group::default();
     meta.parse_nested_meta(|choice| {
-        if group.expected.take(&choice)? {
+        if group.bounds.take(&choice)? || group.expected.take(&choice)? {
             return Ok(());
         }
         let name = choice.path.require_ident()?.to_string();
@@ -121,14 +139,14 @@ fn suffix(argument: &GenericArgument) -> syn::Result<String> {
 
 /// Returns an instance for every combination of arguments in each group. The arguments of an instance are in the order
 /// of the function's parameters.
-fn instances(function: &Signature, groups: &[Group], expected: &Expected) -> Result<Vec<Instance>> {
+fn instances(function: &Signature, groups: &[Group], expected: &Expected, bounds: Bounds) -> Result<Vec<Instance>> {
     let parameter = |parameter: &GenericParam| match parameter {
         GenericParam::Type(parameter) => Some(parameter.ident.to_string()),
         GenericParam::Const(parameter) => Some(parameter.ident.to_string()),
         GenericParam::Lifetime(_) => None,
     };
     let name = function.ident.to_string();
-    let plain = Instance { name: name.clone(), arguments: Vec::new(), expected: expected.clone() };
+    let plain = Instance { name: name.clone(), arguments: Vec::new(), expected: expected.clone(), bounds };
     let parameters: Vec<String> = function.generics.params.iter().filter_map(parameter).collect();
     if parameters.is_empty() {
         return Ok(vec![plain]);
@@ -138,7 +156,11 @@ fn instances(function: &Signature, groups: &[Group], expected: &Expected) -> Res
     }
     let mut instances = Vec::new();
     for group in groups {
-        let mut longer = vec![Instance { expected: expected.with(&group.expected), ..plain.clone() }];
+        let bounds = Bounds {
+            max_threads: group.bounds.max_threads.or(bounds.max_threads),
+            min_blocks: group.bounds.min_blocks.or(bounds.min_blocks),
+        };
+        let mut longer = vec![Instance { expected: expected.with(&group.expected), bounds, ..plain.clone() }];
         for parameter in &parameters {
             let choices = group.choices.iter().find(|(name, _)| name == parameter);
             let (_, choices) =
@@ -155,6 +177,6 @@ impl Instance {
     fn with(&self, parameter: &str, argument: &str) -> Instance {
         let mut arguments = self.arguments.clone();
         arguments.push((parameter.to_owned(), argument.to_owned()));
-        Instance { name: format!("{}_{argument}", self.name), arguments, expected: self.expected.clone() }
+        Instance { name: format!("{}_{argument}", self.name), arguments, expected: self.expected.clone(), ..*self }
     }
 }

@@ -53,15 +53,15 @@ pub fn kernels(files: &[(PathBuf, String)]) -> Result<Vec<Kernel>> {
     let declared = Functions::read(files)?;
     let mut found = Vec::new();
     for function in &declared.functions {
-        let Some(Attribute { line, max_threads, min_blocks, instances }) = &function.kernel else { continue };
-        for Instance { name, expected, .. } in instances {
+        let Some(Attribute { line, instances }) = &function.kernel else { continue };
+        for Instance { name, expected, bounds, .. } in instances {
             found.push(Kernel {
                 name: name.clone(),
                 family: function.name.clone(),
                 file: files[function.file].0.clone(),
                 line: *line,
-                max_threads: *max_threads,
-                min_blocks: *min_blocks,
+                max_threads: bounds.max_threads,
+                min_blocks: bounds.min_blocks,
                 expected: expected.clone(),
             });
         }

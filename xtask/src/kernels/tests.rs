@@ -77,7 +77,7 @@ fn a_generic_kernel_is_one_for_each_instance() {
 pub fn run<T: Element, O: Operator<T> + Map<fn(T) -> T, [T; 2]>, const const_N: u32>(x: Global<T>) where T: A<[T; { 1 }]> {
     thread::sync_threads();
 }
-#[kernel(instances(FLAG = [true, false]))]
+#[kernel(instances(FLAG = [true]), instances(FLAG = [false], max_threads = 96))]
 fn flag<const FLAG: bool>() {}
 #[kernel(max_threads = 32, instances(T = [f32]), items_per_thread = 2 * ROWS, unsuffixed, other(a = [1]))]
 fn only<T: Element>() {}
@@ -98,7 +98,7 @@ fn only<T: Element>() {}
         assert_eq!((kernel.family.as_str(), kernel.line, barriers.block), ("run", 2, 1));
     }
     let kernels: Vec<Kernel> = kernels.into_iter().map(|source| source.kernel).collect();
-    assert_eq!((kernels[4].family.as_str(), kernels[4].max_threads), ("flag", None));
+    assert_eq!((kernels[4].family.as_str(), kernels[4].max_threads, kernels[5].max_threads), ("flag", None, Some(96)));
     assert_eq!((kernels[6].family.as_str(), kernels[6].max_threads), ("only", Some(32)));
 }
 

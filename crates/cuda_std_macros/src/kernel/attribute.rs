@@ -10,8 +10,7 @@ use syn::{Error, Expr, GenericArgument, LitInt, LitStr, Token, bracketed};
 /// instances(…)`. The options of [`is_for_checks`] are allowed and not stored.
 #[derive(Default)]
 pub struct Options {
-    pub max_threads: Option<u32>,
-    pub min_blocks: Option<u32>,
+    pub bounds: Bounds,
     /// The fixed number of blocks in each dimension of a cluster.
     pub cluster: Option<[u32; 3]>,
     /// Values for a kernel's description: `items_per_thread = …`, `max_elements = …`.
@@ -25,10 +24,45 @@ pub struct Options {
     pub groups: Vec<Group>,
 }
 
+/// The launch bounds `max_threads = …, min_blocks = …`.
+#[derive(Clone, Copy, Default)]
+pub struct Bounds {
+    pub max_threads: Option<u32>,
+    pub min_blocks: Option<u32>,
+}
+
+impl Bounds {
+    /// Stores the option `meta` and returns true if it is a launch bound.
+    fn take(&mut self, meta: &ParseNestedMeta<'_>) -> syn::Result<bool> {
+        if meta.path.is_ident("max_threads") {
+            self.max_threads = Some(bound(meta, 1024)?);
+        } else if meta.path.is_ident("min_blocks") {
+            self.min_blocks = Some(bound(meta, 32)?);
+        } else {
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    /// Returns these bounds, and those of `kernel` where there are none.
+    pub fn or(self, kernel: Self) -> Self {
+        Self { max_threads: self.max_threads.or(kernel.max_threads), min_blocks: self.min_blocks.or(kernel.min_blocks) }
+    }
+
+    fn check(self) -> syn::Result<()> {
+        if self.min_blocks.is_some() && self.max_threads.is_none() {
+            return Err(Error::new(Span::call_site(), "`min_blocks` needs `max_threads`: add `max_threads = …`"));
+        }
+        Ok(())
+    }
+}
+
 /// A list such as `instances(T = [f32, f64], N = [2, 4])`, which declares one instance for every combination of the
-/// arguments. The list may also contain the options of [`is_for_checks`], which then apply to these instances only.
+/// arguments. The list may also contain launch bounds and the options of [`is_for_checks`], which then apply to these
+/// instances only.
 pub struct Group {
     pub span: Span,
+    pub bounds: Bounds,
     pub choices: Vec<(Ident, Vec<GenericArgument>)>,
 }
 
@@ -37,26 +71,22 @@ impl Options {
         let mut options = Self::default();
         let parser = syn::meta::parser(|meta| options.set(&meta));
         syn::parse::Parser::parse2(parser, attribute)?;
-        if options.min_blocks.is_some() && options.max_threads.is_none() {
-            return Err(Error::new(Span::call_site(), "`min_blocks` needs `max_threads`: add `max_threads = …`"));
-        }
+        options.bounds.check()?;
+        options.groups.iter().try_for_each(|group| group.bounds.or(options.bounds).check())?;
         Ok(options)
     }
 
     /// Returns the comments in the PTX of the entry `name` that `cuda_builder` turns into directives.
-    pub fn comments(&self, name: &Ident) -> Vec<String> {
-        let bounds = self
+    pub fn comments(&self, name: &Ident, bounds: Bounds) -> Vec<String> {
+        let bounds = bounds
             .max_threads
-            .map(|threads| format!("// cuda_std launch_bounds {name} {threads} {}", self.min_blocks.unwrap_or(0)));
+            .map(|threads| format!("// cuda_std launch_bounds {name} {threads} {}", bounds.min_blocks.unwrap_or(0)));
         let cluster = self.cluster.map(|[x, y, z]| format!("// cuda_std cluster {name} {x} {y} {z}"));
         bounds.into_iter().chain(cluster).collect()
     }
 
     fn set(&mut self, meta: &ParseNestedMeta<'_>) -> syn::Result<()> {
-        if meta.path.is_ident("max_threads") {
-            self.max_threads = Some(bound(meta, 1024)?);
-        } else if meta.path.is_ident("min_blocks") {
-            self.min_blocks = Some(bound(meta, 32)?);
+        if self.bounds.take(meta)? {
         } else if meta.path.is_ident("cluster") {
             self.cluster = Some(cluster(meta)?);
         } else if meta.path.is_ident("instances") {
@@ -127,9 +157,9 @@ fn cluster(meta: &ParseNestedMeta<'_>) -> syn::Result<[u32; 3]> {
 }
 
 fn group(meta: &ParseNestedMeta<'_>) -> syn::Result<Group> {
-    let mut choices: Vec<(Ident, Vec<GenericArgument>)> = Vec::new();
+    let (mut choices, mut bounds): (Vec<(Ident, Vec<GenericArgument>)>, _) = (Vec::new(), Bounds::default());
     meta.parse_nested_meta(|choice| {
-        if is_for_checks(&choice)? {
+        if bounds.take(&choice)? || is_for_checks(&choice)? {
             return Ok(());
         }
         let name = choice.path.require_ident()?.clone();
@@ -147,5 +177,5 @@ fn group(meta: &ParseNestedMeta<'_>) -> syn::Result<Group> {
         choices.push((name, arguments));
         Ok(())
     })?;
-    Ok(Group { span: syn::spanned::Spanned::span(&meta.path), choices })
+    Ok(Group { span: syn::spanned::Spanned::span(&meta.path), bounds, choices })
 }

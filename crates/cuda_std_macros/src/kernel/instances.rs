@@ -22,7 +22,7 @@ use quote::{ToTokens, format_ident, quote};
 use syn::spanned::Spanned;
 use syn::{ConstParam, Error, Expr, GenericArgument, GenericParam, Generics, Ident, ItemFn, Type, TypeParam};
 
-use super::attribute::{Group, Options};
+use super::attribute::{Bounds, Group, Options};
 
 /// An instance of a generic kernel: one combination of generic arguments.
 pub struct Instance {
@@ -34,6 +34,7 @@ pub struct Instance {
     pub suffixes: Vec<String>,
     /// The generic arguments, in the order of the kernel's generic parameters.
     pub arguments: Vec<GenericArgument>,
+    pub bounds: Bounds,
 }
 
 /// Returns the instances of the kernel `name`. The list is empty if the kernel is not generic.
@@ -50,7 +51,7 @@ pub fn instances(name: &Ident, generics: &Generics, options: &Options) -> syn::R
     }
     let mut instances: Vec<Instance> = Vec::new();
     for group in groups {
-        for instance in combinations(name, generics, group)? {
+        for instance in combinations(name, generics, group, options.bounds)? {
             if instances.iter().any(|other| other.name == instance.name) {
                 return Err(Error::new(
                     group.span,
@@ -70,12 +71,14 @@ pub fn instances(name: &Ident, generics: &Generics, options: &Options) -> syn::R
     Ok(instances)
 }
 
-fn combinations(name: &Ident, generics: &Generics, group: &Group) -> syn::Result<Vec<Instance>> {
+fn combinations(name: &Ident, generics: &Generics, group: &Group, kernel: Bounds) -> syn::Result<Vec<Instance>> {
     let parameters: Vec<&Ident> = generics.params.iter().map(parameter_name).collect::<syn::Result<_>>()?;
     if let Some((stranger, _)) = group.choices.iter().find(|(name, _)| !parameters.contains(&name)) {
         return Err(Error::new(stranger.span(), "the kernel has no generic parameter of this name: remove the list"));
     }
-    let first = Instance { name: name.clone(), entry: name.clone(), suffixes: Vec::new(), arguments: Vec::new() };
+    let bounds = group.bounds.or(kernel);
+    let first =
+        Instance { name: name.clone(), entry: name.clone(), suffixes: Vec::new(), arguments: Vec::new(), bounds };
     let mut instances = vec![first];
     for parameter in parameters {
         let Some((_, arguments)) = group.choices.iter().find(|(name, _)| name == parameter) else {
@@ -91,7 +94,7 @@ fn combinations(name: &Ident, generics: &Generics, group: &Group) -> syn::Result
                 let name = format_ident!("{name}_{suffix}");
                 let suffixes = suffixes.iter().cloned().chain([suffix]).collect();
                 let arguments = before.iter().chain([argument]).cloned().collect();
-                longer.push(Instance { entry: name.clone(), name, suffixes, arguments });
+                longer.push(Instance { entry: name.clone(), name, suffixes, arguments, bounds });
             }
         }
         instances = longer;
@@ -151,8 +154,8 @@ pub fn exported(function: &ItemFn, options: &Options) -> Option<TokenStream> {
         })
         .unzip();
     let facts = options.facts.iter().map(|(fact, value)| quote!(#fact = #value,));
-    let max_threads = options.max_threads.map(|threads| quote!(max_threads = #threads,));
-    let min_blocks = options.min_blocks.map(|blocks| quote!(min_blocks = #blocks,));
+    let max_threads = options.bounds.max_threads.map(|threads| quote!(max_threads = #threads,));
+    let min_blocks = options.bounds.min_blocks.map(|blocks| quote!(min_blocks = #blocks,));
     let cluster = options.cluster.map(|[x, y, z]| quote!(cluster = (#x, #y, #z),));
     let function = with_silent_assertions(function.to_token_stream());
     Some(quote! {

@@ -71,8 +71,6 @@ pub fn kernel_type(function: &ItemFn, options: &Options, instances: &[Instance])
     let family = name.to_string();
     let summary = summary(attrs);
     let conditions: Vec<_> = conditions(attrs).collect();
-    let max_threads = options.max_threads.map(|threads| quote!(.max_threads(#threads)));
-    let min_blocks = options.min_blocks.map(|blocks| quote!(.min_blocks(#blocks)));
     let cluster = options.cluster.map(|[x, y, z]| quote!(.cluster(::cuda_std::Dim3::new(#x, #y, #z))));
     let implement = |ty: TokenStream, symbol: String, instance: Option<&Instance>| {
         let facts = options.facts.iter().map(|(fact, value)| {
@@ -84,6 +82,9 @@ pub fn kernel_type(function: &ItemFn, options: &Options, instances: &[Instance])
             arguments.map(|(name, id)| quote!(::cuda_std::GenericArgument::new(#name, #id))).collect::<Vec<_>>()
         });
         let arguments = arguments.unwrap_or_default();
+        let bounds = instance.map_or(options.bounds, |instance| instance.bounds);
+        let max_threads = bounds.max_threads.map(|threads| quote!(.max_threads(#threads)));
+        let min_blocks = bounds.min_blocks.map(|blocks| quote!(.min_blocks(#blocks)));
         quote! {
             #(#conditions)*
             unsafe impl ::cuda_std::Kernel for #ty {

@@ -308,14 +308,15 @@ fn device(
 ) -> TokenStream {
     let ItemFn { attrs, vis, sig, .. } = function;
     if instances.is_empty() {
-        return entry(function, &sig.ident, quote!(#vis), options, parameters);
+        return entry(function, &sig.ident, quote!(#vis), options.comments(&sig.ident, options.bounds), parameters);
     }
     let conditions: Vec<_> = conditions(attrs).collect();
     let name = &sig.ident;
     let feature = options.exported.as_ref().map(|feature| quote!(#[cfg(feature = #feature)]));
     let modules = instances.iter().map(|instance| {
         let aliases = instance.aliases(&sig.generics);
-        let entry = entry(function, &instance.entry, quote!(pub), options, parameters);
+        let comments = options.comments(&instance.entry, instance.bounds);
+        let entry = entry(function, &instance.entry, quote!(pub), comments, parameters);
         let module = &instance.name;
         // The entry is in a module with the aliases, so that items in the body, such as shared arrays, can use the
         // generic parameters.
@@ -359,7 +360,7 @@ fn entry(
     function: &ItemFn,
     name: &Ident,
     visibility: TokenStream,
-    options: &Options,
+    comments: Vec<String>,
     parameters: &[Parameter],
 ) -> TokenStream {
     let ItemFn { attrs, block, .. } = function;
@@ -372,10 +373,9 @@ fn entry(
         parameters.iter().zip(parts).map(|(parameter, parts)| parameter.on_device(&parts)).unzip();
     let check = check_bytes(function, &types);
     let conditions: Vec<_> = conditions(attrs).collect();
-    let bounds = options.comments(name).into_iter();
-    let bounds = bounds.map(|text| quote!(#(#conditions)* ::core::arch::global_asm!(#text);));
+    let comments = comments.into_iter().map(|text| quote!(#(#conditions)* ::core::arch::global_asm!(#text);));
     quote! {
-        #(#bounds)*
+        #(#comments)*
         #(#attrs)*
         #[unsafe(no_mangle)]
         #[allow(clippy::too_many_arguments, improper_ctypes_definitions)]

@@ -30,6 +30,15 @@ fn bounds_are_left_in_the_ptx_and_known_to_the_host() {
     assert!(text.contains("\"// cuda_std launch_bounds k 128 2\""), "unexpected: {text}");
     assert!(text.contains(". max_threads (128u32) . min_blocks (2u32)"), "unexpected: {text}");
     let text = expand_text(
+        quote!(max_threads = 128, instances(T = [f32]), instances(T = [f64], max_threads = 64, min_blocks = 3)),
+        quote!(
+            fn k<T: Element>() {}
+        ),
+    );
+    assert!(text.contains("\"// cuda_std launch_bounds k_f32 128 0\""), "unexpected: {text}");
+    assert!(text.contains("\"// cuda_std launch_bounds k_f64 64 3\""), "unexpected: {text}");
+    assert!(text.contains(". max_threads (64u32) . min_blocks (3u32)"), "unexpected: {text}");
+    let text = expand_text(
         quote!(cluster = (2, 3)),
         quote!(
             fn k() {}

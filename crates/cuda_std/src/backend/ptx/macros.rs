@@ -201,14 +201,14 @@ macro_rules! __fail {
     }};
 }
 
-/// `unroll!(I in N => body)` repeats the body for each `I` from 0 to `N` − 1; `N` is at most 18. On a GPU `I` is a
+/// `unroll!(I in N => body)` repeats the body for each `I` from 0 to `N` − 1; `N` is at most 24. On a GPU `I` is a
 /// constant, so arrays indexed by it stay in registers even if the compiler would not unroll a loop. In the simulator
 /// the macro expands to a loop, which compiles faster.
 #[macro_export]
 macro_rules! unroll {
     ($i:ident in $n:expr => $body:block) => {{
-        const { assert!($n <= 18, "unroll! repeats its body at most 18 times") };
-        $crate::unroll!(@ $i $n, $body 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17);
+        const { assert!($n <= 24, "unroll! repeats its body at most 24 times") };
+        $crate::unroll!(@ $i $n, $body 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23);
     }};
     (@ $i:ident $n:expr, $body:block $($number:literal)*) => {$(
         #[allow(

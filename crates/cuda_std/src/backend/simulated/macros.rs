@@ -101,13 +101,13 @@ macro_rules! __assertion {
     (host { $($host:tt)* } device { $($device:tt)* }) => { $($host)* };
 }
 
-/// `unroll!(I in N => body)` repeats the body for each `I` from 0 to `N` − 1; `N` is at most 18. On a GPU `I` is a
+/// `unroll!(I in N => body)` repeats the body for each `I` from 0 to `N` − 1; `N` is at most 24. On a GPU `I` is a
 /// constant, so arrays indexed by it stay in registers even if the compiler would not unroll a loop. In the simulator
 /// the macro expands to a loop, which compiles faster.
 #[macro_export]
 macro_rules! unroll {
     ($i:ident in $n:expr => $body:block) => {{
-        const { assert!($n <= 18, "unroll! repeats its body at most 18 times") };
+        const { assert!($n <= 24, "unroll! repeats its body at most 24 times") };
         #[allow(non_snake_case, clippy::needless_range_loop, reason = "a constant on a GPU, and each body its own there")]
         for $i in 0..$n $body
     }};
