@@ -11,8 +11,8 @@ use gridstride::sort::{SegmentSorter, SortOptions, SortRung, Sorter, plan};
 /// The number of keys for the first rungs: they form whole tiles of four bits, and a tile that is not whole.
 const FEW: usize = 1024 + 77;
 
-/// The number of keys in three tiles of the last rung, the last of which is not whole.
-const TILES: usize = 2 * 17 * 384 + 77;
+/// A number of keys that form several tiles of the last rung, the last of which is not whole.
+const TILES: usize = 13_133;
 
 pub(crate) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
@@ -31,7 +31,7 @@ pub(crate) fn cases() -> Vec<Case> {
         cases.push(Case::new("sort", SortRung::OneSweep.name(), kernels, what, run));
     };
     const SWEEP: &[&str] = &["sort_one_sweep", "sort_digit_counts"];
-    add("u32 keys in three tiles", SWEEP, |stage| {
+    add("u32 keys in several tiles", SWEEP, |stage| {
         sort::<u32>(stage, SortRung::OneSweep, TILES, |bits| bits as u32, &SortOptions::default())
     });
     add("u64 keys, counted by several blocks", SWEEP, |stage| {
