@@ -7,7 +7,7 @@ exec </dev/null
 export CARGO_TERM_COLOR=never CARGO_INCREMENTAL=0
 unset CARGO_TARGET_DIR
 
-all='deny advisories address debian editor release packages platforms interop crates orders barriers'
+all='deny advisories address debian editor release packages platforms interop crates orders barriers random'
 for name in "$@"; do
     if [[ " $all " != *" $name "* ]]; then
         printf 'no step is called %s: choose from %s\n' "$name" "$all" >&2
@@ -87,6 +87,11 @@ orders() {
 }
 barriers() {
     cargo xtask mutate-barriers
+}
+
+# 10,000 sorts, selections and reductions by key, with sizes, types, orders and keys at random.
+random() {
+    env GRIDSTRIDE_RANDOM_RUNS=10000 cargo test --release --locked -p tests --test suites random_sorts
 }
 
 # What a user of the registry gets. The packages are packed and unpacked; from the archives, the program is built, and the

@@ -170,3 +170,43 @@ macro_rules! __select_element {
         }
     };
 }
+
+/// Implements [`MergeSortElement`](crate::merge_sort::MergeSortElement) by the kernels in scope, with the other items
+/// `$items`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __merge_sort_element {
+    ($T:ty, $C:ty, { $($items:item)* }) => {
+        impl $crate::merge_sort::MergeSortElement<$C> for $T {
+            $($items)*
+
+            #[inline]
+            fn block<'call>(
+                x: ::cuda_std::Global<'call, Self>,
+                compare: $C,
+                y: ::cuda_std::GlobalMut<'call, Self>,
+            ) -> ::core::option::Option<::cuda_std::Call<'call>> {
+                merge_sort_block::if_built::<
+                    $T,
+                    $C,
+                    { $crate::merge_sort::tuning::items(::core::mem::size_of::<$T>()) },
+                >(x, compare, y)
+            }
+
+            #[inline]
+            fn merge_path<'call>(
+                x: ::cuda_std::Global<'call, Self>,
+                other: ::cuda_std::Global<'call, Self>,
+                run_tiles: usize,
+                compare: $C,
+                y: ::cuda_std::GlobalMut<'call, Self>,
+            ) -> ::core::option::Option<::cuda_std::Call<'call>> {
+                merge_sort_merge_path::if_built::<
+                    $T,
+                    $C,
+                    { $crate::merge_sort::tuning::items(::core::mem::size_of::<$T>()) },
+                >(x, other, run_tiles, compare, y)
+            }
+        }
+    };
+}

@@ -97,7 +97,7 @@ cuda_std::__private::kernel! { device { impl Key for NoKey {} } host {
 pub const fn check_element<T: Element>() {
     assert!(
         size_of::<T>() > 0 && size_of::<T>() <= 4 * MAX_WORDS,
-        "an element of reduce or scan must have 1 to 64 bytes: make it smaller, or reduce indices of it"
+        "an element must have 1 to 64 bytes: make it smaller, or use indices of it"
     );
 }
 
@@ -107,13 +107,14 @@ pub const fn is_in_words<K: ToKey>() -> bool {
     fits_word(size_of::<K>())
 }
 
-/// Makes the kernels of reduce, scan, by key, select or histogram for a type, operator or predicate of the calling
-/// crate.
+/// Makes the kernels of reduce, scan, by key, select, merge sort or histogram for a type, operator, predicate or
+/// comparison of the calling crate.
 ///
 /// ```ignore
 /// gpu::instances!(Point by Farthest: reduce, scan); // `Farthest` implements `gpu::operator::Operator<Point>`
 /// gpu::instances!(Point by Farthest: by_key);       // with keys of 4 and 8 bytes
 /// gpu::instances!(Point by IsNear: select);         // `IsNear` implements `gpu::select::Predicate<Point>`
+/// gpu::instances!(Point by Nearest: merge_sort);    // `Nearest` implements `gpu::merge_sort::Compare<Point>`
 /// gpu::instances!(Shade: histogram);                // `Shade` implements `gpu::histogram::ToKey`
 /// ```
 ///
@@ -130,15 +131,21 @@ pub const fn is_in_words<K: ToKey>() -> bool {
 #[macro_export]
 macro_rules! instances {
     ($T:ident by $P:ident: select $(,)?) => {
+        $crate::instances! { @ $T by $P: select PredicateType }
+    };
+    ($T:ident by $C:ident: merge_sort $(,)?) => {
+        $crate::instances! { @ $T by $C: merge_sort ComparisonType }
+    };
+    (@ $T:ident by $P:ident: $algorithm:ident $Type:ident) => {
         const _: () = {
             #[allow(dead_code, unused_imports, missing_docs, unreachable_pub)]
             #[allow(private_interfaces, non_camel_case_types, non_local_definitions)]
             mod instance {
                 use super::*;
                 type ElementType = $T;
-                type PredicateType = $P;
+                type $Type = $P;
                 const _: () = $crate::instances::check_element::<ElementType>();
-                $crate::__instances! { select $T $P }
+                $crate::__instances! { $algorithm $T $P }
             }
         };
     };
@@ -170,7 +177,8 @@ macro_rules! instances {
     ($($other:tt)*) => {
         ::core::compile_error!(
             "write `gpu::instances!(Type by Operator: reduce, scan, by_key);`, `gpu::instances!(Type by Predicate: \
-             select);` or `gpu::instances!(Key: histogram);` with names of types that are in scope"
+             select);`, `gpu::instances!(Type by Comparison: merge_sort);` or `gpu::instances!(Key: histogram);` with \
+             names of types that are in scope"
         );
     };
 }
@@ -253,6 +261,18 @@ macro_rules! __instances {
             } }
         }
     };
+    (merge_sort $T:ident $C:ident) => {
+        mod merge_sort {
+            use super::{ComparisonType, ElementType};
+
+            $crate::__merge_sort_instance! { block __instance_of_merge_sort_block $T $C }
+            $crate::__merge_sort_instance! { merge_path __instance_of_merge_sort_merge_path $T $C }
+            ::cuda_std::__private::kernel! { device {} host {
+                use {block::merge_sort_block, merge_path::merge_sort_merge_path};
+                $crate::__merge_sort_element! { ElementType, ComparisonType, { const IS_OWN: bool = true; } }
+            } }
+        }
+    };
     (histogram $K:ident) => {
         mod histogram {
             use super::KeyType;
@@ -321,6 +341,21 @@ macro_rules! __by_key_instance {
             type $O = super::OperatorType;
             const ROWS: usize = max_rows(::core::mem::size_of::<$key>() + ::core::mem::size_of::<$T>());
             $crate::__instance_of_by_key_look_back!($Key, RunStart, $T, $O, ROWS);
+        }
+    };
+}
+
+/// Makes an instance of one kernel of merge sort in a module.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __merge_sort_instance {
+    ($module:ident $kernel:ident $T:ident $C:ident) => {
+        mod $module {
+            use $crate::merge_sort::exported::*;
+            type $T = super::ElementType;
+            type $C = super::ComparisonType;
+            const ITEMS: usize = items(::core::mem::size_of::<$T>());
+            $crate::$kernel!($T, $C, ITEMS);
         }
     };
 }

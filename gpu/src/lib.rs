@@ -25,6 +25,7 @@
     feature = "by_key",
     feature = "histogram",
     feature = "instances",
+    feature = "merge_sort",
     feature = "reduce",
     feature = "scan",
     feature = "select"
@@ -54,6 +55,8 @@ pub mod histogram;
 pub mod instances;
 #[cfg(feature = "life")]
 pub mod life;
+#[cfg(any(feature = "merge_sort", feature = "instances"))]
+pub mod merge_sort;
 pub mod operator;
 #[cfg(feature = "probe")]
 pub mod probe;

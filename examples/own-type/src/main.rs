@@ -1,11 +1,11 @@
-//! Reduces, scans and counts elements of the program's own types, on a GPU or in the simulator.
+//! Reduces, scans, sorts and counts elements of the program's own types, on a GPU or in the simulator.
 
 use gridstride::histogram::Bins;
 use gridstride::prelude::*;
 use gridstride::reduce::{Reducer, default_rung};
 use launch::LaunchConfig;
 use own_type_kernels::select::{ITEMS, keep_positive};
-use own_type_kernels::{Farthest, IsNear, Matrix, Pixel, Point};
+use own_type_kernels::{Farthest, IsNear, Matrix, NearestTo, Pixel, Point};
 
 fn main() -> Result<(), AlgorithmError> {
     let device = Device::open(DeviceChoice::Auto, modules())?;
@@ -27,6 +27,12 @@ fn run(device: &Device) -> Result<(), AlgorithmError> {
     let near = device.select(&points, IsNear { square: 2.0 })?;
     println!("{} points are near the origin", near.len());
     assert_eq!(near.len(), points.iter().filter(|point| point.x * point.x + point.y * point.y <= 1.0).count());
+
+    let sorted = device.sorted_by(&points, NearestTo(Point { x: 50.0, y: 40.0, z: 1.0 }))?;
+    println!("the nearest point is {:?}, and the last one {:?}", sorted[0], sorted[9_999]);
+    assert_eq!(sorted[0], Point { x: 50.0, y: 40.0, z: 1.0 });
+    // Points of one distance keep their order.
+    assert_eq!(sorted[1..3], [Point { x: 50.0, y: 39.0, z: 1.0 }, Point { x: 51.0, y: 40.0, z: 1.0 }]);
 
     // The powers of this matrix have the Fibonacci numbers.
     let powers = device.scan_inclusive(&[Matrix([[1, 1], [1, 0]]); 40], Product)?;

@@ -1,6 +1,8 @@
-//! Elements of 1 to 64 bytes: reductions and scans agree with a plain fold, in the simulator and on a GPU.
+//! Elements of 1 to 64 bytes: reductions and scans agree with a plain fold, and sorts with the standard library's, in
+//! the simulator and on a GPU.
 use std::fmt::Debug;
 
+use gridstride::merge_sort::{Compare, MergeSortElement};
 use gridstride::prelude::*;
 use gridstride::reduce::{ReduceElement, Reducer, default_rung};
 use gridstride::scan::{ScanElement, ScanKind, ScanRung, Scanner};
@@ -65,6 +67,31 @@ fn scans<T: Sample + ScanElement<O> + PartialEq + Debug, O: Operator<T>>() {
             }
         }
     }
+}
+
+fn sorts<T: Sample + MergeSortElement<Rough> + PartialEq>()
+where
+    Rough: Compare<T>,
+{
+    for device in devices() {
+        for n in lengths(&device, size_of::<T>()) {
+            let elements = samples::<T>(n);
+            let mut expected = elements.clone();
+            expected.sort_by(|&a, &b| Rough.is_less(b, a).cmp(&Rough.is_less(a, b)));
+            let sorted = device.sorted_by(&elements, Rough).unwrap();
+            assert!(sorted == expected, "{n} elements of {} bytes, {}", size_of::<T>(), device.name());
+        }
+    }
+}
+
+#[test]
+fn sorts_every_size() {
+    sorts::<Bytes1>();
+    sorts::<Bytes4>();
+    sorts::<Bytes12>();
+    sorts::<Bytes16>();
+    sorts::<Bytes24>();
+    sorts::<Bytes64>();
 }
 
 macro_rules! tests {

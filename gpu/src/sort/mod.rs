@@ -12,7 +12,7 @@
 //! The last two rows form one rung, and the host selects one of them by the number of keys. The other rungs sort `u32`
 //! keys in ascending order, without a payload. A key of the last rung is an unsigned integer of 8 to 64 bits, or is
 //! encoded as one ([`Encoding`]). A payload has 4, 8 or 16 bytes. All types of the same sizes share one kernel
-//! instance.
+//! instance. Structures are sorted by several fields through their indices ([`sort_gather()`]).
 //!
 //! Floor (the least possible time): the device reads all keys once for the counts, and reads and writes keys and
 //! payloads once per pass, at its copy bandwidth. For 32-bit keys without a payload, these are 36 bytes per key.
@@ -50,5 +50,7 @@ cuda_std::ladder! {
         four_bit = sort_four_bit_counts + sort_four_bit_move,
         /// By eight bits per pass, in one launch with look-back. Few keys are sorted by one block.
         one_sweep = sort_one_sweep + one_block::sort_one_block + digit_counts::sort_digit_counts,
+    } also {
+        gather::sort_gather
     }
 }

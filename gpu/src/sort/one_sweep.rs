@@ -217,7 +217,8 @@ pub fn sort_one_sweep<K: KeyBits, P: Payload, const N: usize, const WARPS: usize
             words.store(next_starts as usize + thread, start + u64::from(of_digit.count()));
         }
         // All keys with smaller digits are before the start, also those of this tile.
-        offsets.store(thread, start - u64::from(of_digit.start()));
+        // An offset may be negative: keys beyond the end of the last tile count as the largest digit.
+        offsets.store(thread, start.wrapping_sub(u64::from(of_digit.start())));
     }
     let own = own_items.load_values(values);
     thread::sync_threads();
@@ -239,7 +240,8 @@ pub fn sort_one_sweep<K: KeyBits, P: Payload, const N: usize, const WARPS: usize
         // the position in the tile add up to the key's index among all keys.
         unsafe {
             let key = sorted.load_unchecked(position);
-            let index = offsets.load_unchecked(key.digit(shift, mask) as usize) as usize + position;
+            let offset = offsets.load_unchecked(key.digit(shift, mask) as usize) as usize;
+            let index = offset.wrapping_add(position);
             keys_out.store_unchecked(index, if decodes { key.decode(masks) } else { key });
         }
     });
@@ -248,7 +250,7 @@ pub fn sort_one_sweep<K: KeyBits, P: Payload, const N: usize, const WARPS: usize
             // SAFETY: the same, and `values_out` is as long as `keys_out`.
             unsafe {
                 let digit = sorted.load_unchecked(position).digit(shift, mask);
-                let index = offsets.load_unchecked(digit as usize) as usize + position;
+                let index = (offsets.load_unchecked(digit as usize) as usize).wrapping_add(position);
                 values_out.store_unchecked(index, payloads.load_unchecked(position));
             }
         });

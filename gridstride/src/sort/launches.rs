@@ -215,13 +215,13 @@ impl<B: KeyBits, P: Payload> Launches<'_, B, P> {
 }
 
 /// Returns a view of the elements that a kernel has written, for the next kernel to read.
-fn written<T: Element>(y: GlobalMut<'_, T>) -> Global<'_, T> {
+pub(crate) fn written<T: Element>(y: GlobalMut<'_, T>) -> Global<'_, T> {
     // SAFETY: these are the elements of `y`. Each launch reads one buffer and writes another, or only reads.
     unsafe { Global::from_raw_parts(y.as_ptr(), y.len(), y.device()) }
 }
 
 /// Returns a grid with one thread per element. If that grid would be too large, returns the largest grid, whose threads
 /// process several elements.
-fn grid(n: usize) -> LaunchConfig {
+pub(crate) fn grid(n: usize) -> LaunchConfig {
     LaunchConfig::new(n.div_ceil(BLOCK as usize).clamp(1, MAX_BLOCKS) as u32, BLOCK)
 }

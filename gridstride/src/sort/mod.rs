@@ -5,6 +5,7 @@
 //!
 //! Keys are integers and floats of 8 to 64 bits, or a type of your own ([`SortKey`]). Floats are in the order of
 //! `total_cmp`. Values have 4, 8 or 16 bytes; with keys of 8 and 16 bits, 4 bytes. [`SortOptions`] choose the order.
+//! Structures are also sorted by several fields ([`SortFields`]).
 //!
 //! ```
 //! use gridstride::prelude::*;
@@ -34,6 +35,7 @@ use crate::capabilities;
 use crate::error::AlgorithmError;
 use crate::vector::{Vector, VectorMut};
 
+mod fields;
 mod key;
 mod launches;
 mod options;
@@ -41,12 +43,15 @@ mod plan;
 mod segments;
 mod sorter;
 
+pub use fields::{FieldSorter, SortField, SortFields};
 pub use gpu::sort::Encoding;
 pub use key::SortKey;
+pub(crate) use launches::{grid, written};
 pub use options::SortOptions;
 pub use plan::{Plan, default_rung};
 pub use segments::SegmentSorter;
 pub use sorter::{SortIndex, Sorter, plan};
+pub(crate) use sorter::{bytes_of, refuse_overlap};
 
 /// Returns the error for keys with the bits `B` and values of type `V`, which the rung does not sort.
 fn not_built<B: KeyBits, V: Element>(rung: SortRung) -> AlgorithmError {
@@ -183,6 +188,20 @@ pub trait SortExt: Borrow<Device> {
             let (mut sorted, mut indices) = (device.alloc(keys.len())?, device.alloc(keys.len())?);
             sorter.argsort_into(device.queue(), keys, (&mut sorted, &mut indices))?;
             Ok(indices.download()?)
+        })
+    }
+
+    /// Sorts the structures `x` by the fields that [`sort_fields!`](crate::sort_fields!) lists, in place. Structures
+    /// whose listed fields are equal keep their order.
+    ///
+    /// # Errors
+    /// Returns the errors of [`FieldSorter::new`]. Returns [`AlgorithmError::Launch`] if the device fails.
+    fn sort_by_fields<Y: VectorMut<Element: SortFields>>(&self, x: Y) -> Result<(), AlgorithmError> {
+        let device = self.borrow();
+        x.update(device, |x| {
+            let mut sorted = device.alloc(x.len())?;
+            FieldSorter::new(device, x.len())?.sort_into(device.queue(), x, &mut sorted)?;
+            Ok(x.copy_from(&sorted)?)
         })
     }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use cuda_std::{Element, Global, GlobalMut, Ladder};
 use gpu::operator::Sum;
-use gpu::sort::{NoPayload, Payload, SortRung, WORDS};
+use gpu::sort::{Encoding, NoPayload, Payload, SortRung, WORDS};
 use launch::{Buffer, Device, Error, Held, Queue, Resources};
 
 use super::key::{cast, cast_mut, is_none, with_payload};
@@ -97,6 +97,11 @@ impl<K: SortKey, V: Element> Sorter<K, V> {
         self.plan
     }
 
+    /// Sets the encoding of the keys of later runs.
+    pub(super) fn set_encoding(&mut self, encoding: Encoding) {
+        self.order.encoding = encoding;
+    }
+
     /// Returns the number of bytes of the sorter's temporary storage.
     pub fn temporary_bytes(&self) -> u64 {
         let scan = self.scanner.as_ref().map_or(0, Scanner::temporary_bytes);
@@ -148,8 +153,8 @@ impl<K: SortKey, V: Element> Sorter<K, V> {
         (keys, values): (Global<'_, K>, Global<'_, V>),
         (keys_out, values_out): (GlobalMut<'_, K>, GlobalMut<'_, V>),
     ) -> Result<(), AlgorithmError> {
-        let [a, b] = [bytes(keys.as_ptr(), keys.len()), bytes(values.as_ptr(), values.len())];
-        let [c, d] = [bytes(keys_out.as_ptr(), keys_out.len()), bytes(values_out.as_ptr(), values_out.len())];
+        let [a, b] = [bytes_of(keys.as_ptr(), keys.len()), bytes_of(values.as_ptr(), values.len())];
+        let [c, d] = [bytes_of(keys_out.as_ptr(), keys_out.len()), bytes_of(values_out.as_ptr(), values_out.len())];
         refuse_overlap(&[(&a, &c), (&a, &d), (&b, &c), (&b, &d), (&c, &d)])?;
         self.run(queue, Some((keys, Some(values))), keys_out, Some(values_out))
     }
@@ -239,7 +244,7 @@ impl<K: SortKey> Sorter<K> {
         keys: Global<'_, K>,
         keys_out: GlobalMut<'_, K>,
     ) -> Result<(), AlgorithmError> {
-        refuse_overlap(&[(&bytes(keys.as_ptr(), keys.len()), &bytes(keys_out.as_ptr(), keys_out.len()))])?;
+        refuse_overlap(&[(&bytes_of(keys.as_ptr(), keys.len()), &bytes_of(keys_out.as_ptr(), keys_out.len()))])?;
         self.run(queue, Some((keys, None)), keys_out, None)
     }
 }
@@ -290,12 +295,12 @@ pub fn plan<K: SortKey, V: Element>(
 }
 
 /// Returns the addresses of the bytes of `len` elements.
-fn bytes<T>(start: *const T, len: usize) -> Range<usize> {
+pub(crate) fn bytes_of<T>(start: *const T, len: usize) -> Range<usize> {
     start as usize..(start as usize).saturating_add(len * size_of::<T>())
 }
 
 /// Returns [`Error::Overlap`] if both ranges of a pair contain the same byte.
-fn refuse_overlap(pairs: &[(&Range<usize>, &Range<usize>)]) -> Result<(), Error> {
+pub(crate) fn refuse_overlap(pairs: &[(&Range<usize>, &Range<usize>)]) -> Result<(), Error> {
     let overlaps = pairs.iter().any(|(a, b)| a.start.max(b.start) < a.end.min(b.end));
     if overlaps { Err(Error::Overlap) } else { Ok(()) }
 }

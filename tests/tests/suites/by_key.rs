@@ -21,7 +21,7 @@ fn sizes(bytes: usize) -> Vec<usize> {
 }
 
 /// Compares all results for `n` keys in runs of `run` elements on average, for views that begin at element 1.
-fn check<K, T>(device: &Device, n: usize, run: u32, seed: u64)
+pub fn check<K, T>(device: &Device, n: usize, run: u32, seed: u64)
 where
     K: Number + RunKey + Debug,
     T: Number + ByKeyElement<Sum>,

@@ -25,7 +25,7 @@ fn sizes(bytes: usize) -> Vec<usize> {
 }
 
 /// Returns the selected and the rejected elements of `x` without its first element, found by `rung`.
-fn found<T: SelectElement<C>, C: 'static>(
+pub fn found<T: SelectElement<C>, C: 'static>(
     device: &Device,
     rung: SelectRung,
     x: &[T],

@@ -4,6 +4,7 @@
 use cuda_std::Ladder;
 use gpu::sort::NoPayload;
 
+use super::fields::{sort_by_fields, structures};
 use super::reference::{ReferenceKey, argsort};
 use crate::case::{Case, CaseError, Stage, bits, equal};
 use gridstride::sort::{SegmentSorter, SortOptions, SortRung, Sorter, plan};
@@ -44,6 +45,7 @@ pub(crate) fn cases() -> Vec<Case> {
         sort::<u32>(stage, SortRung::OneSweep, 600, |bits| bits as u32, &SortOptions::default())
     });
     add("i32 keys in segments, in place", &["sort_one_block"], segments);
+    add("structures by two of their fields", &["sort_gather", "sort_one_block"], fields);
     cases
 }
 
@@ -109,6 +111,13 @@ fn one_block(stage: &Stage) -> Result<(), CaseError> {
     equal("values", &found, &expected)?;
     let expected: Vec<u64> = expected.into_iter().map(|index| keys[index]).collect();
     equal("keys", &dkeys.download()?, &expected)
+}
+
+fn fields(stage: &Stage) -> Result<(), CaseError> {
+    let mut structures = structures(300);
+    let sorted = sort_by_fields(&stage.device, &structures)?.download()?;
+    structures.sort_by_key(|structure| (structure.major, u32::MAX - structure.minor));
+    equal("y", &sorted, &structures)
 }
 
 fn segments(stage: &Stage) -> Result<(), CaseError> {

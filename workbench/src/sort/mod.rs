@@ -1,6 +1,8 @@
 //! The workbench's part of sort: its problem, reference, cases and measurements.
 
 mod cases;
+mod fields;
+pub(crate) mod kind;
 mod problem;
 pub mod reference;
 

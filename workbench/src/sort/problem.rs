@@ -6,11 +6,13 @@ use cuda_std::{Element, Ladder, Rung, Zeroable, bf16, f16};
 use gpu::sort::{NoPayload, Words4};
 use launch::{Buffer, Device, Held, Queue, Resources};
 
+use super::kind::Kind;
 use super::reference::{self, ReferenceKey};
-use crate::algorithm::{Aim, Algorithm, Fact, Measurement, Options, Problem, ProblemOption, Shape, Target, rung_of};
+use crate::algorithm::{
+    Aim, Algorithm, Fact, Measurement, Options, Other, Problem, ProblemOption, Shape, Target, rung_of,
+};
 use crate::deviation::Deviation;
 use crate::error::{WorkbenchError, invalid};
-use crate::inputs::RandomVector;
 use crate::vectors::{Computation, HostVector, Layout, Layouts, VectorProblem, Vectors, typed};
 use gridstride::numbers::NumberType;
 use gridstride::sort::{SortOptions, SortRung, Sorter, default_rung, plan};
@@ -40,13 +42,6 @@ impl Algorithm for SortAlgorithm {
 
     fn options(&self) -> &'static [ProblemOption] {
         const TYPE: ProblemOption = ProblemOption { default: "u32", ..ProblemOption::NUMBER };
-        const KEYS: ProblemOption = ProblemOption {
-            name: "keys",
-            value: "KIND",
-            help: "Keys: uniform, constant (all equal), few (16 different ones), sorted or reversed",
-            default: "uniform",
-            check: |text| Kind::parse(text).map(drop).map_err(|error| error.to_string()),
-        };
         const VALUES: ProblemOption = ProblemOption {
             name: "values",
             value: "BYTES",
@@ -58,7 +53,7 @@ impl Algorithm for SortAlgorithm {
             },
         };
         const DESCENDING: ProblemOption = ProblemOption::flag("descending", "Sort in descending order");
-        &[TYPE, KEYS, VALUES, DESCENDING, ProblemOption::FROM]
+        &[TYPE, Kind::OPTION, VALUES, DESCENDING, ProblemOption::FROM]
     }
 
     fn types(&self) -> Vec<NumberType> {
@@ -104,35 +99,9 @@ impl Algorithm for SortAlgorithm {
                 .aims(const { &[Aim::vector("sort of u64 with values of 4 bytes", 27, PAIRS)] }),
         ]
     }
-}
 
-/// The distribution of the keys.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
-    Uniform,
-    Constant,
-    Few,
-    Sorted,
-    Reversed,
-}
-
-impl Kind {
-    fn parse(text: &str) -> Result<Self, WorkbenchError> {
-        let all = [Self::Uniform, Self::Constant, Self::Few, Self::Sorted, Self::Reversed];
-        match all.into_iter().find(|keys| keys.name() == text) {
-            Some(keys) => Ok(keys),
-            None => invalid!("there is no kind of keys '{text}': use uniform, constant, few, sorted or reversed"),
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Uniform => "uniform",
-            Self::Constant => "constant",
-            Self::Few => "few",
-            Self::Sorted => "sorted",
-            Self::Reversed => "reversed",
-        }
+    fn others(&self) -> &'static [Other] {
+        const { &[super::fields::GATHER] }
     }
 }
 
@@ -175,20 +144,7 @@ macro_rules! with_values {
 
 impl SortProblem {
     fn key<K: ReferenceKey>(&self, index: usize) -> K {
-        let random = RandomVector::<u64>::new(self.seed, 0);
-        // Among 64-bit integers with the order of the keys, these are evenly spaced.
-        let spaced = |index: usize| {
-            let place = ((index as u128) << 64) / self.n as u128;
-            let is_signed = matches!(K::TYPE, NumberType::I8 | NumberType::I32 | NumberType::I64);
-            place as u64 ^ u64::from(is_signed) << 63
-        };
-        K::from_random(match self.kind {
-            Kind::Uniform => random.bits(index),
-            Kind::Constant => random.bits(0),
-            Kind::Few => random.bits(random.bits(index) as usize % 16),
-            Kind::Sorted => spaced(index),
-            Kind::Reversed => spaced(self.n - 1 - index),
-        })
+        self.kind.key(self.seed, self.n, index)
     }
 
     /// Returns the sorted keys of the reference.
@@ -210,7 +166,8 @@ impl SortProblem {
 impl VectorProblem for SortProblem {
     fn heading(&self) -> String {
         let direction = if self.order.descending { "descending sort" } else { "sort" };
-        let values = if self.value_bytes > 0 { format!(" with values of {} bytes", self.value_bytes) } else { String::new() };
+        let values =
+            if self.value_bytes > 0 { format!(" with values of {} bytes", self.value_bytes) } else { String::new() };
         format!("{direction}, {} keys of {}{values}, n = {}", self.kind.name(), self.number, self.n)
     }
 
@@ -225,7 +182,8 @@ impl VectorProblem for SortProblem {
     }
 
     fn distinction(&self) -> Option<String> {
-        let values = if self.value_bytes > 0 { format!(", values of {} bytes", self.value_bytes) } else { String::new() };
+        let values =
+            if self.value_bytes > 0 { format!(", values of {} bytes", self.value_bytes) } else { String::new() };
         let direction = if self.order.descending { ", descending" } else { "" };
         Some(format!("{} keys{values}{direction}", self.kind.name()))
     }
@@ -347,7 +305,8 @@ impl<'p, K: ReferenceKey, V: Value> SortComputation<'p, K, V> {
         for (place, (value, key)) in found.into_iter().zip(keys).enumerate() {
             let index = value.index();
             let is_key = index < keys.len() && self.problem.key::<K>(index).compare(key).is_eq();
-            let is_later = before.is_none_or(|(earlier, last): (usize, &K)| last.compare(key).is_ne() || earlier < index);
+            let is_later =
+                before.is_none_or(|(earlier, last): (usize, &K)| last.compare(key).is_ne() || earlier < index);
             if !is_key || !is_later {
                 deviation.add_exact(place, format!("the value of key {index}"), "another".to_owned());
                 break;

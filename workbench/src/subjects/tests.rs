@@ -71,6 +71,7 @@ fn every_kernel_is_launched_by_a_subject() {
                 vec![vector(1000, None), Wanted { element: Some("f16".into()), ..vector(1000, None) }]
             }
             "saxpy" | "scale" => vec![vector(1000, None), vector(1000, Some(1))],
+            "merge_sort" if subject.rung == "merge_path" => vec![vector(9000, None)],
             "sort" if subject.rung == "one_sweep" => vec![vector(1000, None), vector(9000, None)],
             _ => vec![vector(1000, None)],
         };

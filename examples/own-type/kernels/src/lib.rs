@@ -3,6 +3,7 @@
 
 use cuda_std::{DeviceCopy, Pod, Zeroable};
 use gpu::histogram::ToKey;
+use gpu::merge_sort::Compare;
 use gpu::operator::{Operator, Product};
 use gpu::select::Predicate;
 
@@ -63,6 +64,23 @@ impl Predicate<Point> for IsNear {
 }
 
 gpu::instances!(Point by IsNear: select);
+
+/// The order of points by their distance from a point.
+#[derive(Clone, Copy, PartialEq, Debug, DeviceCopy)]
+#[repr(transparent)]
+pub struct NearestTo(pub Point);
+
+impl Compare<Point> for NearestTo {
+    fn is_less(self, a: Point, b: Point) -> bool {
+        let square = |point: Point| {
+            let [x, y, z] = [point.x - self.0.x, point.y - self.0.y, point.z - self.0.z];
+            x * x + y * y + z * z
+        };
+        square(a) < square(b)
+    }
+}
+
+gpu::instances!(Point by NearestTo: merge_sort);
 
 /// A matrix of two rows: 16 bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, DeviceCopy)]
