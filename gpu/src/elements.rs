@@ -210,3 +210,35 @@ macro_rules! __merge_sort_element {
         }
     };
 }
+
+/// Implements [`SegmentElement`](crate::segments::SegmentElement) by the kernel `$kernel`, which is built for `$word`
+/// in place of the type, and for `$by` in place of the operator if it is given.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __segment_element {
+    ($T:ty as $word:ty, $O:ty, $chunks:expr, $order:expr, $kernel:ident) => {
+        $crate::__segment_element! { $T as $word, $O, $chunks, $order, $kernel, $O }
+    };
+    ($T:ty as $word:ty, $O:ty, $chunks:expr, $order:expr, $kernel:ident, $by:ty) => {
+        impl $crate::segments::SegmentElement<$O> for $T {
+            type Output = $T;
+            type Value = $word;
+            const CHUNKS: usize = $chunks;
+
+            #[inline]
+            fn look_back<'call>(
+                segments: $crate::segments::Segments<'call, Self, Self>,
+                chunks: u32,
+                states: ::cuda_std::GlobalMut<'call, u64>,
+            ) -> ::core::option::Option<::cuda_std::Call<'call>> {
+                let $crate::segments::Segments { x, offsets, layout, work, y } = segments;
+                $kernel::if_built::<
+                    $word,
+                    $by,
+                    { $crate::collective::vectors::vector_len(::core::mem::size_of::<$word>()) },
+                    { $chunks },
+                >(x.cast(), offsets, layout, $order, work, chunks, y.cast(), states)
+            }
+        }
+    };
+}

@@ -107,12 +107,13 @@ pub const fn is_in_words<K: ToKey>() -> bool {
     fits_word(size_of::<K>())
 }
 
-/// Makes the kernels of reduce, scan, by key, select, merge sort or histogram for a type, operator, predicate or
-/// comparison of the calling crate.
+/// Makes the kernels of reduce, scan, by key, segments, select, merge sort or histogram for a type, operator, predicate
+/// or comparison of the calling crate.
 ///
 /// ```ignore
 /// gpu::instances!(Point by Farthest: reduce, scan); // `Farthest` implements `gpu::operator::Operator<Point>`
 /// gpu::instances!(Point by Farthest: by_key);       // with keys of 4 and 8 bytes
+/// gpu::instances!(Point by Farthest: segments);
 /// gpu::instances!(Point by IsNear: select);         // `IsNear` implements `gpu::select::Predicate<Point>`
 /// gpu::instances!(Point by Nearest: merge_sort);    // `Nearest` implements `gpu::merge_sort::Compare<Point>`
 /// gpu::instances!(Shade: histogram);                // `Shade` implements `gpu::histogram::ToKey`
@@ -176,9 +177,9 @@ macro_rules! instances {
     };
     ($($other:tt)*) => {
         ::core::compile_error!(
-            "write `gpu::instances!(Type by Operator: reduce, scan, by_key);`, `gpu::instances!(Type by Predicate: \
-             select);`, `gpu::instances!(Type by Comparison: merge_sort);` or `gpu::instances!(Key: histogram);` with \
-             names of types that are in scope"
+            "write `gpu::instances!(Type by Operator: reduce, scan, by_key, segments);`, `gpu::instances!(Type by \
+             Predicate: select);`, `gpu::instances!(Type by Comparison: merge_sort);` or `gpu::instances!(Key: \
+             histogram);` with names of types that are in scope"
         );
     };
 }
@@ -244,6 +245,30 @@ macro_rules! __instances {
             } }
         }
     };
+    (segments $T:ident $O:ident) => {
+        mod segments {
+            use super::{ElementType, OperatorType};
+
+            $crate::__segmented! { ElementType, OperatorType; }
+            mod look_back {
+                use $crate::segments::exported::*;
+                type $T = super::ElementType;
+                type $O = super::OperatorType;
+                const VECTOR: usize = $crate::collective::vectors::vector_len(::core::mem::size_of::<$T>());
+                const CHUNKS: usize = max_chunks(VECTOR * ::core::mem::size_of::<$T>());
+                $crate::__instance_of_segments_look_back!($T, $O, VECTOR, CHUNKS);
+            }
+            ::cuda_std::__private::kernel! { device {} host {
+                use look_back::segments_look_back;
+                const VECTOR: usize = $crate::collective::vectors::vector_len(::core::mem::size_of::<ElementType>());
+                const CHUNKS: usize =
+                    $crate::segments::tuning::max_chunks(VECTOR * ::core::mem::size_of::<ElementType>());
+                $crate::__segment_element! {
+                    ElementType as ElementType, OperatorType, CHUNKS, $crate::segments::Order::NONE, segments_look_back
+                }
+            } }
+        }
+    };
     (select $T:ident $P:ident) => {
         mod select {
             use super::{ElementType, PredicateType};
@@ -291,7 +316,7 @@ macro_rules! __instances {
         ::core::compile_error!(::core::concat!(
             "there is no algorithm `",
             ::core::stringify!($algorithm),
-            "` with an operator: use `reduce`, `scan` or `by_key`"
+            "` with an operator: use `reduce`, `scan`, `by_key` or `segments`"
         ));
     };
 }

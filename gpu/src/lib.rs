@@ -10,12 +10,15 @@
 //! on this crate with the feature `instances` and without default features. Its PTX then has the entries of these
 //! instances alone.
 #![no_std]
-// In the PTX of another crate, parts of the modules are not used, nor in that of `select` and `by_key`, which use parts
-// of other algorithms.
+// In the PTX of another crate, parts of the modules are not used, nor in that of `by_key`, `segments` and `select`,
+// which use parts of other algorithms.
 #![cfg_attr(
     any(
         feature = "instances",
-        all(any(feature = "by_key", feature = "select"), not(all(feature = "scan", feature = "select")))
+        all(
+            any(feature = "by_key", feature = "segments", feature = "select"),
+            not(all(feature = "scan", feature = "select"))
+        )
     ),
     allow(dead_code, unused_imports)
 )]
@@ -28,6 +31,7 @@
     feature = "merge_sort",
     feature = "reduce",
     feature = "scan",
+    feature = "segments",
     feature = "select"
 ))]
 macro_rules! exported_modules {
@@ -66,8 +70,10 @@ pub mod reduce;
 pub mod saxpy;
 #[cfg(feature = "scale")]
 pub mod scale;
-#[cfg(any(feature = "by_key", feature = "scan", feature = "select", feature = "instances"))]
+#[cfg(any(feature = "by_key", feature = "scan", feature = "segments", feature = "select", feature = "instances"))]
 pub mod scan;
+#[cfg(any(feature = "segments", feature = "instances"))]
+pub mod segments;
 #[cfg(any(feature = "by_key", feature = "select", feature = "instances"))]
 pub mod select;
 #[cfg(feature = "sort")]

@@ -13,7 +13,7 @@
 /// algorithm to a device.
 macro_rules! catalogue {
     ($with:ident) => {
-        $with! { by_key histogram merge_sort reduce saxpy scale scan select sort transpose }
+        $with! { by_key histogram merge_sort reduce saxpy scale scan segments select sort transpose }
     };
 }
 

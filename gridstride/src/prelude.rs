@@ -39,6 +39,7 @@ pub use crate::reduce::ReduceExt as _;
 pub use crate::saxpy::SaxpyExt as _;
 pub use crate::scale::ScaleExt as _;
 pub use crate::scan::ScanExt as _;
+pub use crate::segments::{SegmentsExt as _, rows};
 pub use crate::select::{SelectExt as _, within};
 pub use crate::sort::SortExt as _;
 pub use crate::transpose::TransposeExt as _;

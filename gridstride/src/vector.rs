@@ -4,7 +4,7 @@
 //! If the argument is a slice, the method copies the elements to the device and the result back to the host. If it is a
 //! [`Buffer`], the elements and the result stay on the device.
 
-use launch::{Buffer, Device, Element, Error};
+use launch::{Buffer, Device, DeviceCopy, Element, Error};
 
 use crate::error::AlgorithmError;
 
@@ -22,7 +22,7 @@ pub trait Vector: sealed::Sealed {
     type Output;
 
     /// The type of a result with elements of type `U`: a `Vec<U>` for a host vector, a [`Buffer`] for a buffer.
-    type OutputOf<U: Element>;
+    type OutputOf<U: DeviceCopy>;
 
     /// Calls `work` with a buffer on `device` that contains the elements.
     #[doc(hidden)]
@@ -32,13 +32,19 @@ pub trait Vector: sealed::Sealed {
         work: impl FnOnce(&Buffer<Self::Element>) -> Result<R, AlgorithmError>,
     ) -> Result<R, AlgorithmError>;
 
+    /// Returns the elements if they are on the host.
+    #[doc(hidden)]
+    fn on_host(&self) -> Option<&[Self::Element]> {
+        None
+    }
+
     /// Converts the buffer `result` to [`Output`](Self::Output).
     #[doc(hidden)]
     fn output(result: Buffer<Self::Element>) -> Result<Self::Output, Error>;
 
     /// Converts the buffer `result` to [`OutputOf`](Self::OutputOf).
     #[doc(hidden)]
-    fn output_of<U: Element>(result: Buffer<U>) -> Result<Self::OutputOf<U>, Error>;
+    fn output_of<U: DeviceCopy>(result: Buffer<U>) -> Result<Self::OutputOf<U>, Error>;
 
     /// Calls `work` with the elements on `device` and with an output buffer of the same length. Returns the converted
     /// output.
@@ -89,7 +95,7 @@ impl<T: Element> sealed::Sealed for &Buffer<T> {}
 impl<T: Element> Vector for &Buffer<T> {
     type Element = T;
     type Output = Buffer<T>;
-    type OutputOf<U: Element> = Buffer<U>;
+    type OutputOf<U: DeviceCopy> = Buffer<U>;
 
     fn on_device<R>(
         self,
@@ -103,7 +109,7 @@ impl<T: Element> Vector for &Buffer<T> {
         Ok(result)
     }
 
-    fn output_of<U: Element>(result: Buffer<U>) -> Result<Buffer<U>, Error> {
+    fn output_of<U: DeviceCopy>(result: Buffer<U>) -> Result<Buffer<U>, Error> {
         Ok(result)
     }
 }
@@ -129,7 +135,7 @@ macro_rules! on_host {
         impl<T: Element, $($generics)*> Vector for &$type {
             type Element = T;
             type Output = Vec<T>;
-            type OutputOf<U: Element> = Vec<U>;
+            type OutputOf<U: DeviceCopy> = Vec<U>;
 
             fn on_device<R>(
                 self,
@@ -139,11 +145,15 @@ macro_rules! on_host {
                 work(&device.upload(self)?)
             }
 
+            fn on_host(&self) -> Option<&[T]> {
+                Some(&self[..])
+            }
+
             fn output(result: Buffer<T>) -> Result<Vec<T>, Error> {
                 result.download()
             }
 
-            fn output_of<U: Element>(result: Buffer<U>) -> Result<Vec<U>, Error> {
+            fn output_of<U: DeviceCopy>(result: Buffer<U>) -> Result<Vec<U>, Error> {
                 result.download()
             }
         }

@@ -4,7 +4,7 @@
 /// kernels.
 macro_rules! catalogue {
     ($with:ident) => {
-        $with! { by_key histogram life merge_sort reduce saxpy scale scan select sort transpose; probe }
+        $with! { by_key histogram life merge_sort reduce saxpy scale scan segments select sort transpose; probe }
     };
 }
 

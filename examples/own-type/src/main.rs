@@ -42,6 +42,9 @@ fn run(device: &Device) -> Result<(), AlgorithmError> {
     let (_, products) = device.reduce_by_key(&[1, 1, 1, 2_u32], &[Matrix([[1, 1], [1, 0]]); 4], Product)?;
     assert_eq!(products, [Matrix([[3, 2], [2, 1]]), Matrix([[1, 1], [1, 0]])]);
 
+    let products = device.reduce_segments(&[Matrix([[1, 1], [1, 0]]); 4], &[0_u32, 3, 4], Product)?;
+    assert_eq!(products, [Matrix([[3, 2], [2, 1]]), Matrix([[1, 1], [1, 0]])]);
+
     let picture: Vec<_> = (0..=255).map(|red| Pixel([red, 0, 0, 255])).collect();
     let brightness = device.histogram(&picture, Bins::even(4, 0, 256)?)?;
     println!("pixels by brightness: {brightness:?}");

@@ -36,6 +36,7 @@ mod scan;
 mod scan_cases;
 mod scan_halves;
 mod scan_pipelined;
+mod segments;
 mod select;
 mod sort;
 mod sort_fields;

@@ -107,6 +107,7 @@ impl Operator<Matrix> for Product {
 
 gpu::instances!(Matrix by Product: reduce, scan);
 gpu::instances!(Matrix by Product: by_key);
+gpu::instances!(Matrix by Product: segments);
 
 /// A pixel of a picture, as red, green, blue and opacity.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, DeviceCopy)]
