@@ -10,16 +10,20 @@
 //   peers_error()                                       returns the last error of the calling thread
 //
 // The variant is inclusive or exclusive for a scan, BINS-KEYS for a histogram, pairs or the name of the keys for a sort,
-// select-PERCENT, partition, unique or encode for select, and empty for all other works. Vectors have a height of 1.
+// select-PERCENT, partition, unique or encode for select, reduce, inclusive or exclusive for by_key, with -LENGTH for runs of
+// another average length than 64, reduce or argmax for segments, with -LENGTH or -power for another average length than 1024,
+// and empty for all other works. Vectors have a height of 1.
 //
 // `cargo xtask bench --build` compiles it: nvcc -O3 -std=c++17 -arch=native -shared -Xcompiler -fPIC peers.cu -lcublas
 
+#include <algorithm>
 #include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include <cublas_v2.h>
 #include <cub/cub.cuh>
@@ -149,6 +153,93 @@ static Peer select(Size size, const std::string& variant, cudaStream_t stream) {
     });
 }
 
+// A hash of 64 bits (SplitMix64).
+static __host__ __device__ uint64_t random_bits(uint64_t index) {
+    uint64_t bits = (index + 1) * 0x9e3779b97f4a7c15;
+    bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9;
+    bits = (bits ^ bits >> 27) * 0x94d049bb133111eb;
+    return bits ^ bits >> 31;
+}
+
+// Writes keys in runs of the average length `run`. Each two runs together have twice that length, as in our problem.
+static __global__ void write_runs(uint32_t* keys, size_t n, uint64_t run) {
+    for (size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x; i < n; i += size_t(gridDim.x) * blockDim.x) {
+        const uint64_t pair = i / (2 * run), first = random_bits(pair) % (2 * run - 1) + 1;
+        keys[i] = uint32_t(2 * pair + (i % (2 * run) >= first));
+    }
+}
+
+struct Plus {
+    template <typename T> __host__ __device__ T operator()(const T& a, const T& b) const { return a + b; }
+};
+
+struct Equal {
+    template <typename T> __host__ __device__ bool operator()(const T& a, const T& b) const { return a == b; }
+};
+
+// Returns the text after the last '-' of a variant, or `otherwise` if it has none.
+static std::string after_dash(const std::string& variant, const std::string& otherwise) {
+    const size_t dash = variant.rfind('-');
+    return dash == std::string::npos ? otherwise : variant.substr(dash + 1);
+}
+
+// Keys have 32 bits and are made here; `x` has the values.
+template <typename T> static Peer by_key(Size size, const std::string& variant, cudaStream_t stream) {
+    const size_t n = size.elements();
+    const bool reduces = variant.rfind("reduce", 0) == 0, is_exclusive = variant.rfind("exclusive", 0) == 0;
+    const std::shared_ptr<void> keys = memory(n * sizeof(uint32_t)), count = memory(sizeof(int));
+    const std::shared_ptr<void> unique = memory(reduces ? n * sizeof(uint32_t) : 0);
+    uint32_t *from_keys = static_cast<uint32_t*>(keys.get()), *to_keys = static_cast<uint32_t*>(unique.get());
+    write_runs<<<1024, 256, 0, stream>>>(from_keys, n, std::stoull(after_dash(variant, "64")));
+    CHECK(cudaGetLastError());
+    return cub_peer([=](void* storage, size_t& bytes, void* x, void* y) {
+        (void)keys, (void)unique; // The call owns this memory.
+        T *from = static_cast<T*>(x), *to = static_cast<T*>(y);
+        if (reduces) {
+            CHECK(cub::DeviceReduce::ReduceByKey(storage, bytes, from_keys, to_keys, from, to, static_cast<int*>(count.get()), Plus{},
+                                                 int(n), stream));
+        } else if (is_exclusive) {
+            CHECK(cub::DeviceScan::ExclusiveSumByKey(storage, bytes, from_keys, from, to, int(n), Equal{}, stream));
+        } else {
+            CHECK(cub::DeviceScan::InclusiveSumByKey(storage, bytes, from_keys, from, to, int(n), Equal{}, stream));
+        }
+    });
+}
+
+// The offsets of segments, with the lengths of our problem: uniform with an average, or a power law of at most 2^20.
+static std::vector<int> segment_offsets(int n, const std::string& lengths) {
+    const bool is_power = lengths == "power";
+    const uint64_t average = is_power ? 0 : lengths == "2^20" ? 1 << 20 : std::stoull(lengths);
+    std::vector<int> offsets = {0};
+    while (offsets.back() < n) {
+        const uint64_t bits = random_bits(offsets.size());
+        const uint64_t power = std::min<uint64_t>(UINT64_MAX / std::max<uint64_t>(bits, 1), 1 << 20);
+        const uint64_t length = is_power ? power : 1 + bits % (2 * average - 1);
+        offsets.push_back(offsets.back() + int(std::min<uint64_t>(length, n - offsets.back())));
+    }
+    return offsets;
+}
+
+// CUB has no scan of segments.
+template <typename T> static Peer segments(Size size, const std::string& variant, cudaStream_t stream) {
+    const bool is_argmax = variant.rfind("argmax", 0) == 0;
+    if (!is_argmax && variant.rfind("reduce", 0) != 0) throw std::runtime_error("CUB has no " + variant + " of segments");
+    const std::vector<int> offsets = segment_offsets(size.elements(), after_dash(variant, "1024"));
+    const int count = int(offsets.size()) - 1;
+    const std::shared_ptr<void> begins = memory(offsets.size() * sizeof(int));
+    const std::shared_ptr<void> found = memory(is_argmax ? count * sizeof(cub::KeyValuePair<int, T>) : 0);
+    CHECK(cudaMemcpy(begins.get(), offsets.data(), offsets.size() * sizeof(int), cudaMemcpyHostToDevice));
+    return cub_peer([=](void* storage, size_t& bytes, void* x, void* y) {
+        const int* from = static_cast<const int*>(begins.get());
+        if (is_argmax) {
+            CHECK(cub::DeviceSegmentedReduce::ArgMax(storage, bytes, static_cast<T*>(x),
+                                                     static_cast<cub::KeyValuePair<int, T>*>(found.get()), count, from, from + 1, stream));
+        } else {
+            CHECK(cub::DeviceSegmentedReduce::Sum(storage, bytes, static_cast<T*>(x), static_cast<T*>(y), count, from, from + 1, stream));
+        }
+    });
+}
+
 // Returns the handle of cuBLAS, one for all peers. It is freed with the context.
 static cublasHandle_t blas_in(cudaStream_t stream) {
     static cublasHandle_t blas = [] {
@@ -212,6 +303,10 @@ static Peer peer(const std::string& work, const std::string& variant, Size size,
     if (work == "histogram u8") return histogram<uint8_t, int32_t>(size, variant, stream);
     if (work == "histogram u32") return histogram<uint32_t, uint64_t>(size, variant, stream);
     if (work == "select u32") return select(size, variant, stream);
+    if (work == "by_key u32") return by_key<uint32_t>(size, variant, stream);
+    if (work == "by_key f64") return by_key<double>(size, variant, stream);
+    if (work == "segments f32") return segments<float>(size, variant, stream);
+    if (work == "segments f64") return segments<double>(size, variant, stream);
     if (work == "sort u32") return sort<uint32_t>(size, variant, stream);
     if (work == "sort u64") return sort<uint64_t>(size, variant, stream);
     throw std::runtime_error("there is no peer of " + work);
@@ -242,7 +337,7 @@ static std::string about() {
            dotted(version[0], version[1], version[2]) +
            "\", \"works\": [\"copy f32\", \"upload f32\", \"saxpy f32\", \"saxpy f64\", \"reduce f32\", \"reduce i32\", \"reduce f64\", "
            "\"scan f32\", \"scan i32\", \"scan f64\", \"transpose f32\", \"transpose f64\", \"histogram u8\", \"histogram u32\", "
-           "\"select u32\", \"sort u32\", \"sort u64\"]}";
+           "\"select u32\", \"by_key u32\", \"by_key f64\", \"segments f32\", \"segments f64\", \"sort u32\", \"sort u64\"]}";
 }
 
 extern "C" {

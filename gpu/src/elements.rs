@@ -116,8 +116,10 @@ macro_rules! __scan_element {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __by_key_element {
-    ($T:ty as $word:ty, $O:ty, $narrow:ident, $wide:ident) => {
+    ($T:ty as $word:ty, $O:ty, $narrow:ident, $wide:ident, { $($textbook:tt)* }) => {
         impl $crate::by_key::ByKeyElement<$O> for $T {
+            $($textbook)*
+
             #[inline]
             fn look_back<'call, K: $crate::by_key::RunKey>(
                 arguments: $crate::by_key::ByKey<'call, K, Self>,

@@ -241,7 +241,9 @@ macro_rules! __instances {
             ::cuda_std::__private::kernel! { device {} host {
                 use narrow::by_key_look_back as narrow_look_back;
                 use wide::by_key_look_back as wide_look_back;
-                $crate::__by_key_element! { ElementType as ElementType, OperatorType, narrow_look_back, wide_look_back }
+                $crate::__by_key_element! {
+                    ElementType as ElementType, OperatorType, narrow_look_back, wide_look_back, {}
+                }
             } }
         }
     };

@@ -1,26 +1,23 @@
-//! What a part of the vectors passes on to the next part: [`Carry`].
+//! What a part of the vectors passes on to the next part: [`Carry`], and [`Part`] within a tile.
 
 use cuda_std::{DeviceCopy, Element, Pod, Zeroable};
 
 use crate::operator::Operator;
 
-/// The number of runs that end in a part of the vectors, and the combination of the values of its last run, as far as
-/// they lie in the part.
+/// The state of a tile: the number of runs that end in a part of the vectors, and the combination of the values of the
+/// part's last run, as far as they lie in the part.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[repr(C)]
 pub struct Carry<T> {
     /// The lower half of the number of ends.
     low: u32,
-    /// The upper half of the number of ends, [`EXISTS`] and [`STARTS`].
+    /// The upper half of the number of ends, and [`STARTS`].
     high: u32,
     value: T,
 }
 
-/// The bit of [`Carry`] that is set if the part has elements.
-const EXISTS: u64 = 1 << 62;
-
-/// The bit of [`Carry`] that is set if a run begins in the part.
-const STARTS: u64 = 1 << 63;
+/// The bit of the upper half that is set if a run begins in the part.
+const STARTS: u32 = 1 << 31;
 
 // SAFETY: all-zero bits are two `u32` and a `T`.
 unsafe impl<T: Element> Zeroable for Carry<T> {}
@@ -31,56 +28,64 @@ unsafe impl<T: Element> DeviceCopy for Carry<T> {}
 
 impl<T: Element> Carry<T> {
     /// Returns the carry of a part with `ends` ends. `starts` says whether a run begins in the part, and `value` is the
-    /// combination of the values from there to the end of the part. The value is not used unless `exists` is true.
+    /// combination of the values from the last beginning, or from the part's first element, to the part's end.
     #[inline(always)]
-    pub fn new(ends: u32, exists: bool, starts: bool, value: T) -> Self {
+    pub fn new(ends: u64, starts: bool, value: T) -> Self {
         const {
             assert!(size_of::<Self>() == 8 + size_of::<T>(), "a value by key must be aligned to at most 8 bytes");
         }
-        let high = (if exists { EXISTS >> 32 } else { 0 } | if starts { STARTS >> 32 } else { 0 }) as u32;
-        Self { low: ends, high, value }
-    }
-
-    #[inline(always)]
-    fn word(self) -> u64 {
-        u64::from(self.high) << 32 | u64::from(self.low)
+        Self { low: ends as u32, high: (ends >> 32) as u32 | if starts { STARTS } else { 0 }, value }
     }
 
     /// Returns the number of ends.
     #[inline(always)]
     pub fn ends(self) -> u64 {
-        self.word() & (EXISTS - 1)
+        u64::from(self.high & !STARTS) << 32 | u64::from(self.low)
     }
 
     /// Returns true if a run begins in the part.
     #[inline(always)]
     pub fn starts(self) -> bool {
-        self.word() & STARTS != 0
+        self.high & STARTS != 0
     }
 
-    /// Returns the value, or `None` if the part has no elements.
+    /// Returns the combination of the values of the part's last run.
     #[inline(always)]
-    pub fn value(self) -> Option<T> {
-        if self.word() & EXISTS == 0 { None } else { Some(self.value) }
+    pub fn value(self) -> T {
+        self.value
     }
 }
 
-/// Joins the carries of two consecutive parts. It calls `O` only with values of elements, and not with its identity.
-#[derive(Clone, Copy)]
-pub struct Segmented<O>(core::marker::PhantomData<O>);
+/// A part of a tile: the elements of one warp, or of several.
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[repr(C)]
+pub struct Part<T> {
+    /// The number of runs that end in the part.
+    pub ends: u32,
+    /// The number of elements before the first that begins a run, or the number of all elements if none does.
+    pub open: u32,
+    /// The combination of the values of the part's last run.
+    pub value: T,
+}
 
-impl<T: Element, O: Operator<T>> Operator<Carry<T>> for Segmented<O> {
-    const IDENTITY: Carry<T> = Carry { low: 0, high: 0, value: O::IDENTITY };
-    const COMMUTATIVE: bool = false;
+// SAFETY: all-zero bits are two `u32` and a `T`.
+unsafe impl<T: Element> Zeroable for Part<T> {}
+// SAFETY: any bits are two `u32` and a `T`, and `Carry::new`, which each user of `Part` calls, does not compile if
+// there is padding.
+unsafe impl<T: Element> Pod for Part<T> {}
+// SAFETY: any bits are two `u32` and a `T`, and `Carry::new`, which each user of `Part` calls, does not compile if
+// there is padding.
+unsafe impl<T: Element> DeviceCopy for Part<T> {}
 
+impl<T: Element> Part<T> {
+    /// Returns the part that consists of this one and `next`, a part of `len` elements that has elements. `len` is the
+    /// number of elements of each earlier part that is joined.
     #[inline(always)]
-    fn combine(a: Carry<T>, b: Carry<T>) -> Carry<T> {
-        let value = match (a.value(), b.value()) {
-            (Some(before), Some(value)) if b.word() & STARTS == 0 => O::combine(before, value),
-            (_, Some(value)) => value,
-            (_, None) => a.value,
-        };
-        let word = (a.ends() + b.ends()) | (a.word() | b.word()) & (EXISTS | STARTS);
-        Carry { low: word as u32, high: (word >> 32) as u32, value }
+    pub fn followed_by<O: Operator<T>>(self, own_len: u32, next: Self, len: u32) -> Self {
+        Self {
+            ends: self.ends + next.ends,
+            open: if self.open == own_len { own_len + next.open } else { self.open },
+            value: if next.open < len { next.value } else { O::combine(self.value, next.value) },
+        }
     }
 }

@@ -39,6 +39,32 @@ pub trait RunKey: NumberFormat {
             kernels"
 )]
 pub trait ByKeyElement<O: Operator<Self>>: Element {
+    /// True if the kernels of the rung `textbook` are built, for keys of 4 bytes.
+    #[doc(hidden)]
+    const HAS_TEXTBOOK: bool = false;
+
+    /// Returns a call of [`by_key_step()`](super::by_key_step()), or `None` if it is not built.
+    #[doc(hidden)]
+    fn step<'call>(
+        _runs: Global<'call, u64>,
+        _distance: u64,
+        _x: Global<'call, Self>,
+        _y: GlobalMut<'call, Self>,
+    ) -> Option<Call<'call>> {
+        None
+    }
+
+    /// Returns a call of [`by_key_store()`](super::by_key_store()), or `None` if it is not built. `scanned` is the
+    /// inclusive scan of each run, and the values are not read.
+    #[doc(hidden)]
+    fn store<'call, K: RunKey>(
+        _arguments: ByKey<'call, K, Self>,
+        _runs: Global<'call, u64>,
+        _scanned: Global<'call, Self>,
+    ) -> Option<Call<'call>> {
+        None
+    }
+
     /// Returns a call of [`by_key_look_back()`](super::by_key_look_back()), or `None` if it is not built.
     #[doc(hidden)]
     fn look_back<'call, K: RunKey>(
@@ -74,15 +100,63 @@ pub fn as_key<'a, A: Element, B: Element>(
     }
 }
 
+/// Returns a call of [`select_mark()`](crate::select::select_mark()) that marks where runs of `keys` begin, or `None`
+/// if it is not built.
+#[cfg(all(feature = "by_key", feature = "select"))]
+#[doc(hidden)]
+pub fn mark_runs<'call, K: RunKey>(keys: Global<'call, K>, marks: GlobalMut<'call, u64>) -> Option<Call<'call>> {
+    use crate::select::{RunStart, select_mark};
+
+    if core::any::TypeId::of::<K::Word>() != core::any::TypeId::of::<u32>() {
+        return None;
+    }
+    // SAFETY: the keys have the size and alignment of their word, and any bits are a `u32`. The second view has no
+    // elements.
+    let (keys, none) = unsafe {
+        let none = core::ptr::NonNull::dangling().as_ptr();
+        let keys = (keys.as_ptr().cast(), keys.len(), keys.device());
+        (Global::from_raw_parts(keys.0, keys.1, keys.2), Global::from_raw_parts(none, 0, keys.2))
+    };
+    select_mark::if_built::<u32, RunStart>(keys, none, RunStart::new(K::FORMAT), marks)
+}
+
 #[cfg(feature = "by_key")]
 mod built_in {
-    use crate::by_key::by_key_look_back;
+    use super::*;
+    use crate::by_key::{by_key_look_back, by_key_step, by_key_store};
     use crate::operator::Sum;
 
-    crate::__by_key_element! { u32 as u32, Sum, by_key_look_back, by_key_look_back }
-    crate::__by_key_element! { i32 as u32, Sum, by_key_look_back, by_key_look_back }
-    crate::__by_key_element! { f32 as f32, Sum, by_key_look_back, by_key_look_back }
-    crate::__by_key_element! { u64 as u64, Sum, by_key_look_back, by_key_look_back }
-    crate::__by_key_element! { i64 as u64, Sum, by_key_look_back, by_key_look_back }
-    crate::__by_key_element! { f64 as f64, Sum, by_key_look_back, by_key_look_back }
+    /// The methods of [`ByKeyElement`] for the textbook's kernels.
+    macro_rules! textbook {
+        ($word:ident) => {
+            const HAS_TEXTBOOK: bool = true;
+
+            fn step<'call>(
+                runs: Global<'call, u64>,
+                distance: u64,
+                x: Global<'call, Self>,
+                y: GlobalMut<'call, Self>,
+            ) -> Option<Call<'call>> {
+                by_key_step::if_built::<$word, Sum>(runs, distance, x.cast(), y.cast())
+            }
+
+            fn store<'call, K: RunKey>(
+                arguments: ByKey<'call, K, Self>,
+                runs: Global<'call, u64>,
+                scanned: Global<'call, Self>,
+            ) -> Option<Call<'call>> {
+                let ByKey { keys, work, y_keys, y, count, .. } = arguments;
+                let (keys, y_keys) = as_key::<K::Word, u32>(keys.cast(), y_keys.cast())?;
+                by_key_store::if_built::<u32, $word, Sum>(keys, runs, scanned.cast(), work, y_keys, y.cast(), count)
+            }
+        };
+    }
+
+    macro_rules! built {
+        ($($type:ident $word:ident $textbook:tt)*) => {$(
+            crate::__by_key_element! { $type as $word, Sum, by_key_look_back, by_key_look_back, $textbook }
+        )*};
+    }
+
+    built! { u32 u32 { textbook! { u32 } } i32 u32 { textbook! { u32 } } f32 f32 {} u64 u64 {} i64 u64 {} f64 f64 {} }
 }

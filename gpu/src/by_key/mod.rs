@@ -2,6 +2,7 @@
 //!
 //! | rung | idea | limited by |
 //! |---|---|---|
+//! | [`by_key_step()`], [`by_key_store()`] | number the runs, scan each run in one launch per step, store the results | ⌈log₂ n⌉ passes over memory |
 //! | [`by_key_look_back()`] | one pass: a tile looks back at the runs and values that earlier tiles have published | latency of memory |
 //!
 //! A run consists of consecutive equal keys. Keys are numbers of 4 or 8 bytes, compared as by `==`. Values are numbers
@@ -14,17 +15,22 @@
 //! Floor (the least possible time): the device reads every key and value once and writes every result once, at its copy
 //! bandwidth.
 //!
-//! Sources: D. Merrill, M. Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", NVIDIA, 2016; CUB's
-//! `DeviceReduce::ReduceByKey` and `DeviceScan::ExclusiveSumByKey`.
+//! Sources: W. D. Hillis, G. L. Steele, "Data Parallel Algorithms", 1986; S. Sengupta et al., "Scan Primitives for GPU
+//! Computing", 2007; D. Merrill, M. Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", NVIDIA, 2016;
+//! CUB's `DeviceReduce::ReduceByKey` and `DeviceScan::ExclusiveSumByKey`.
 
+mod before;
 mod carry;
+mod tile;
 pub mod tuning;
 
-pub use carry::{Carry, Segmented};
+pub use carry::{Carry, Part};
 
 cuda_std::__private::kernel! { device {} host {
     mod element;
 
+    #[cfg(all(feature = "by_key", feature = "select"))]
+    pub use element::mark_runs;
     pub use element::{ByKey, ByKeyElement, RunKey, as_key};
 } }
 
@@ -35,17 +41,18 @@ pub use look_back::{EXCLUSIVE, INCLUSIVE, REDUCE};
 pub mod exported {
     pub use cuda_std::{Element, Global, GlobalMut, shared_array, thread, unroll, warp};
 
-    pub use super::look_back::{EXCLUSIVE, REDUCE, scan_rows};
-    pub use super::tuning::{THREADS, WARPS, max_rows, tile_elements};
-    pub use super::{Carry, Segmented};
+    pub use super::before::carry_before;
+    pub use super::look_back::{EXCLUSIVE, INCLUSIVE, REDUCE};
+    pub use super::tile::{Runs, edge_key, join_lanes, load_values, starts, store_rows, store_scan};
+    pub use super::tuning::{THREADS, WARPS, max_rows, rows_of, tile_elements};
+    pub use super::{Carry, Part};
     pub use crate::collective::LANES;
-    pub use crate::collective::block::warp_prefix;
-    pub use crate::collective::compaction::{gather, store_gathered};
-    pub use crate::collective::warp::warp_reduce;
+    pub use crate::collective::tile::left;
     pub use crate::operator::{Operator, Sum};
-    pub use crate::scan::one_pass::{draw_tile, look_back, publish};
+    pub use crate::scan::one_pass::{draw, drawn_tile, prefetch_tile};
+    pub use crate::scan::{AGGREGATE, PREFIX};
     pub use crate::select::predicate::{Predicate, RunStart};
-    pub use crate::select::rows::{ends, load, padded_starts};
+    pub use crate::select::rows::load;
 }
 
 exported_modules! { "by_key": look_back }
@@ -54,6 +61,8 @@ exported_modules! { "by_key": look_back }
 cuda_std::ladder! {
     /// Scans or reduces the values of each run of equal keys.
     pub enum ByKeyRung: by_key {
+        /// Four steps: mark where runs begin, scan the marks, scan the values of each run, store the results.
+        textbook = by_key_step + by_key_store,
         /// One pass: a tile looks back at the runs and values that earlier tiles have published.
         look_back,
     }

@@ -4,8 +4,10 @@
 
 use cuda_std::{Element, Global, GlobalMut, Shared, thread, warp};
 
-use super::look_back::{Before, LINE};
-use super::tile_states::{AGGREGATE, PREFIX, Ticket, TileStates};
+pub use super::look_back::Before;
+use super::look_back::LINE;
+pub use super::tile_states::TileStates;
+use super::tile_states::{AGGREGATE, PREFIX, Ticket};
 use crate::operator::Operator;
 
 /// Draws the block's tile of `elements` elements, and prefetches a tile of `x`. Returns the number of the tile and the
@@ -35,6 +37,44 @@ pub fn draw_tile<'a, T: Element, S: Element>(
     let (tile, states) = (drawn.load(0), TileStates::new(words, drawn.load(1)));
     assert!(states.has(tile as usize + 1));
     (tile, states)
+}
+
+/// Draws the block's tile like [`draw_tile`], and calls `meanwhile` while thread 0 waits for its ticket.
+#[inline(always)]
+#[track_caller]
+pub fn draw<'a, S: Element>(
+    words: GlobalMut<'a, u64>,
+    drawn: Shared<u32>,
+    meanwhile: impl FnOnce(),
+) -> (u32, TileStates<'a, S>) {
+    let thread = thread::thread_idx_x();
+    let ticket = if thread == 0 { Ticket::draw(words) } else { Ticket::default() };
+    meanwhile();
+    if thread == 0 {
+        drawn.store(0, ticket.tile());
+        drawn.store(1, ticket.epoch());
+        ticket.begin_next(words, thread::grid_dim_x());
+    }
+    thread::sync_threads();
+    drawn_tile(words, drawn)
+}
+
+/// Returns what [`draw`] has returned, from shared memory, so that a thread need not keep it in registers.
+#[inline(always)]
+#[track_caller]
+pub fn drawn_tile<S: Element>(words: GlobalMut<'_, u64>, drawn: Shared<u32>) -> (u32, TileStates<'_, S>) {
+    let (tile, states) = (drawn.load(0), TileStates::new(words, drawn.load(1)));
+    assert!(states.has(tile as usize + 1));
+    (tile, states)
+}
+
+/// Prefetches the tile of the block's index, of `elements` elements of `x`, to the L2 cache.
+#[inline(always)]
+pub fn prefetch_tile<T: Element>(x: Global<T>, elements: usize) {
+    let line = thread::thread_idx_x() as usize * LINE.div_ceil(size_of::<T>());
+    if line < elements {
+        x.prefetch(thread::block_idx_x() as usize * elements + line);
+    }
 }
 
 /// Publishes `aggregate`, the aggregate of the block's `tile`. All threads of the block may call this function.

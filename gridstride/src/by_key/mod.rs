@@ -33,9 +33,11 @@ use crate::select::{downloaded, shortened};
 use crate::vector::Vector;
 
 mod runner;
+mod textbook;
 
 pub use gpu::by_key::{ByKeyElement, ByKeyRung, RunKey};
 pub use runner::{ByKeyRunner, tile};
+pub use textbook::check;
 
 /// Extends [`Device`] with scans and reductions by key by the fastest kernel. A run consists of consecutive equal keys;
 /// −0 equals +0, and a NaN is a run by itself. The key of a run is that of its last element.

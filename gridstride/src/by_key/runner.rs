@@ -3,12 +3,13 @@
 use std::marker::PhantomData;
 
 use cuda_std::{Global, GlobalMut};
-use gpu::by_key::tuning::{SMALL, SMALLER, THREADS, max_rows, tile_elements};
+use gpu::by_key::tuning::{SMALL, SMALLER, THREADS, max_rows, rows_of, tile_elements};
 use gpu::by_key::{ByKey, ByKeyElement, ByKeyRung, Carry, EXCLUSIVE, INCLUSIVE, REDUCE, RunKey};
 use gpu::operator::Operator;
 use gpu::scan::state_words;
 use launch::{Buffer, Device, Error, Held, LaunchConfig, Queue, Resources};
 
+use super::textbook::{Textbook, check};
 use crate::capabilities;
 use crate::error::AlgorithmError;
 use crate::scan::{ScanKind, cleared_after_failure};
@@ -18,8 +19,10 @@ use crate::scan::{ScanKind, cleared_after_failure};
 pub struct ByKeyRunner<K: RunKey, T: ByKeyElement<O>, O: Operator<T>> {
     device: Device,
     len: usize,
-    /// The states of the tiles.
+    /// The states of the tiles, for the rung `LookBack`.
     states: Buffer<u64>,
+    /// The storage of the rung `Textbook`.
+    textbook: Option<Textbook<T>>,
     /// The outputs that a scan does not have: no keys, and one count that is not written.
     unused: (Buffer<K>, Buffer<u64>),
     types: PhantomData<fn(T, O)>,
@@ -32,14 +35,28 @@ impl<K: RunKey, T: ByKeyElement<O>, O: Operator<T>> ByKeyRunner<K, T, O> {
     /// The number of bytes of a key and its value.
     const BYTES: usize = size_of::<K>() + size_of::<T>();
 
-    /// Returns a runner for `len` keys and values on `device`.
+    /// Returns a runner for `len` keys and values on `device`, by the fastest rung.
     ///
     /// # Errors
     /// Returns [`Error::OutOfMemory`] if the device has too little memory.
     pub fn new(device: &Device, len: usize) -> Result<Self, AlgorithmError> {
-        let states = device.workspace::<Self, _>(state_words::<Carry<T>>(tiles(len, Self::BYTES)))?;
+        Self::with_rung(device, ByKeyRung::LookBack, len)
+    }
+
+    /// Returns a runner for `len` keys and values on `device`, by `rung`.
+    ///
+    /// # Errors
+    /// Returns [`AlgorithmError::NotBuilt`] if the rung is not built for these types. Returns [`Error::OutOfMemory`] if
+    /// the device has too little memory.
+    pub fn with_rung(device: &Device, rung: ByKeyRung, len: usize) -> Result<Self, AlgorithmError> {
+        check::<K, T, O>(rung)?;
+        let (words, textbook) = match rung {
+            ByKeyRung::LookBack => (state_words::<Carry<T>>(tiles(len, Self::BYTES)), None),
+            ByKeyRung::Textbook => (0, Some(Textbook::new(device, len)?)),
+        };
+        let states = device.workspace::<Self, _>(words)?;
         let unused = (device.alloc(0)?, device.alloc(1)?);
-        Ok(Self { device: device.clone(), len, states, unused, types: PhantomData })
+        Ok(Self { device: device.clone(), len, states, textbook, unused, types: PhantomData })
     }
 
     /// Enqueues the scan of the values of each run on `queue`, the queue of a device, a stream or a graph that is being
@@ -63,9 +80,10 @@ impl<K: RunKey, T: ByKeyElement<O>, O: Operator<T>> ByKeyRunner<K, T, O> {
             ScanKind::Inclusive => INCLUSIVE,
             ScanKind::Exclusive => EXCLUSIVE,
         };
-        let Self { len, states, unused: (y_keys, count), .. } = self;
+        let Self { unused: (y_keys, count), .. } = self;
         let (y_keys, count) = (y_keys.view_mut(), count.view_mut());
-        launch::<K, T, O>(queue.into(), *len, states, ByKey { keys, values, work, y_keys, y, count })
+        let arguments = ByKey { keys, values, work, y_keys, y, count };
+        launch::<K, T, O>(queue.into(), self.len, (&mut self.states, &mut self.textbook), arguments)
     }
 
     /// Enqueues the reduction of the values of each run on `queue`. Writes the keys of the runs, their combined values
@@ -83,12 +101,13 @@ impl<K: RunKey, T: ByKeyElement<O>, O: Operator<T>> ByKeyRunner<K, T, O> {
     ) -> Result<(), AlgorithmError> {
         check_len("reduce by key: the count", count.len(), 1)?;
         let arguments = ByKey { keys, values, work: REDUCE, y_keys, y, count };
-        launch::<K, T, O>(queue.into(), self.len, &mut self.states, arguments)
+        launch::<K, T, O>(queue.into(), self.len, (&mut self.states, &mut self.textbook), arguments)
     }
 
     /// Returns the number of bytes of the runner's temporary storage.
     pub fn temporary_bytes(&self) -> u64 {
-        8 * (self.states.len() + self.unused.1.len()) as u64
+        let textbook = self.textbook.as_ref().map_or(0, Textbook::bytes);
+        8 * (self.states.len() + self.unused.1.len()) as u64 + textbook
     }
 
     /// Returns the runner's device.
@@ -104,11 +123,14 @@ fn check_len(what: &'static str, buffer: usize, other: usize) -> Result<(), Algo
 fn launch<K: RunKey, T: ByKeyElement<O>, O: Operator<T>>(
     queue: Queue<'_>,
     len: usize,
-    states: &mut Buffer<u64>,
+    (states, textbook): (&mut Buffer<u64>, &mut Option<Textbook<T>>),
     arguments: ByKey<'_, K, T>,
 ) -> Result<(), AlgorithmError> {
     check_len("by key: the keys", arguments.keys.len(), len)?;
     check_len("by key: the values", arguments.values.len(), len)?;
+    if let Some(textbook) = textbook {
+        return textbook.run::<K, O>(queue, arguments);
+    }
     let bytes = ByKeyRunner::<K, T, O>::BYTES;
     // A launch with `u32::MAX` blocks fails.
     let config = LaunchConfig::new(u32::try_from(tiles(len, bytes)).unwrap_or(u32::MAX), THREADS);
@@ -121,14 +143,14 @@ fn launch<K: RunKey, T: ByKeyElement<O>, O: Operator<T>>(
 /// Returns the number of keys and values that a thread loads, of `bytes` bytes together.
 fn rows(len: usize, bytes: usize) -> usize {
     let (all, max) = (len.saturating_mul(bytes), max_rows(bytes));
-    let rows = if all <= SMALLER {
-        max / 4
+    let [most, half, quarter] = rows_of(max);
+    if all <= SMALLER {
+        quarter
     } else if all <= SMALL {
-        max / 2
+        half
     } else {
-        max
-    };
-    rows.max(1)
+        most
+    }
 }
 
 /// Returns the number of tiles: at least one, because the kernel also writes the count.
@@ -146,5 +168,8 @@ impl<K: RunKey, T: ByKeyElement<O>, O: Operator<T>> Resources for ByKeyRunner<K,
         self.states.hold(held);
         self.unused.0.hold(held);
         self.unused.1.hold(held);
+        if let Some(textbook) = &mut self.textbook {
+            textbook.hold(held);
+        }
     }
 }

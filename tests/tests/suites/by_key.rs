@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use gridstride::by_key::{ByKeyElement, ByKeyRunner, RunKey, tile};
+use gridstride::by_key::{ByKeyElement, ByKeyRung, ByKeyRunner, RunKey, tile};
 use gridstride::error::AlgorithmError;
 use gridstride::numbers::Number;
 use gridstride::prelude::*;
@@ -27,6 +27,15 @@ where
     T: Number + ByKeyElement<Sum>,
     Sum: Operator<T>,
 {
+    check_rung::<K, T>(device, ByKeyRung::LookBack, n, run, seed);
+}
+
+fn check_rung<K, T>(device: &Device, rung: ByKeyRung, n: usize, run: u32, seed: u64)
+where
+    K: Number + RunKey + Debug,
+    T: Number + ByKeyElement<Sum>,
+    Sum: Operator<T>,
+{
     let mut random = random(seed);
     let mut key = 0;
     let keys: Vec<K> = (0..=n)
@@ -40,7 +49,7 @@ where
     let expected = by_key::<K, T, Sum>(&keys[1..], &values[1..]);
     let (keys, values) = (dkeys.view().part(1, n), dvalues.view().part(1, n));
     let what = format!("{n} {} by {}, runs of {run}, {}", T::TYPE, K::TYPE, device.name());
-    let mut runner = ByKeyRunner::<K, T, Sum>::new(device, n).unwrap();
+    let mut runner = ByKeyRunner::<K, T, Sum>::with_rung(device, rung, n).unwrap();
     let mut y = device.zeroed::<T>(n).unwrap();
     runner.scan(device, ScanKind::Inclusive, keys, values, y.view_mut()).unwrap();
     assert_eq!(y.download().unwrap(), expected.inclusive, "{what}");
@@ -77,6 +86,18 @@ fn look_back_conforms() {
             check::<u64, f64>(&device, n, 700, 7);
         }
     }
+}
+
+#[test]
+fn textbook_conforms() {
+    for device in devices().into_iter().chain(checked_devices()) {
+        for (n, run) in [(0, 1), (1, 1), (2, 2), (33, 5), (255, 64), (257, 300), (2500, 7)] {
+            check_rung::<u32, u32>(&device, ByKeyRung::Textbook, n, run, 8);
+            check_rung::<f32, i32>(&device, ByKeyRung::Textbook, n, run, 9);
+        }
+    }
+    let error = ByKeyRunner::<u32, f32, Sum>::with_rung(&simulated(0), ByKeyRung::Textbook, 1).map(drop).unwrap_err();
+    assert!(error.to_string().contains("use the rung look_back"), "{error}");
 }
 
 #[test]

@@ -62,6 +62,8 @@ pub enum Unit {
 pub enum Sizes {
     /// Vectors whose lengths are powers of two.
     Lengths,
+    /// Vectors of few lengths, 16 times apart, for a measurement beside one at all lengths.
+    Few,
     /// Square matrices whose sides are powers of two.
     Squares,
     /// Matrices with odd sides that are nearly square. No kernel has a fast path for such sizes.

@@ -121,6 +121,8 @@ pub struct Other {
     pub families: &'static [&'static str],
     /// The default size of the problem.
     pub shape: Shape,
+    /// The names and values of the options that select the kernel.
+    pub options: &'static [(&'static str, &'static str)],
     /// Runs the kernel on a problem of the given size.
     pub run: fn(&Device, Shape, &Options) -> Result<(), WorkbenchError>,
 }

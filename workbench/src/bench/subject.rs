@@ -108,6 +108,7 @@ impl Scope {
     pub(super) fn shapes(self, sizes: Sizes, element_bytes: usize) -> Vec<Shape> {
         match sizes {
             Sizes::Lengths => self.lengths(element_bytes),
+            Sizes::Few => self.few(element_bytes),
             Sizes::Squares => self.squares(),
             Sizes::Odd => self.odd(),
             Sizes::Boards => self.boards(),
@@ -124,6 +125,17 @@ impl Scope {
             (false, false) => (10..=if is_wide { 29 } else { 30 }).collect(),
         };
         exponents.into_iter().map(|exponent| Shape::Vector(1 << exponent)).collect()
+    }
+
+    /// Returns few measured lengths of vectors with elements of `element_bytes` bytes.
+    fn few(self, element_bytes: usize) -> Vec<Shape> {
+        match (self.simulated, self.quick) {
+            (false, false) => {
+                let largest = if element_bytes > 4 { 27 } else { 28 };
+                [12, 16, 20, 24, largest].map(|exponent| Shape::Vector(1 << exponent)).to_vec()
+            }
+            _ => self.lengths(element_bytes),
+        }
     }
 
     /// Returns the measured sizes of square matrices.

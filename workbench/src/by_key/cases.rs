@@ -13,24 +13,31 @@ use gridstride::numbers::Number;
 use gridstride::scan::ScanKind;
 
 pub(crate) fn cases() -> Vec<Case> {
-    let rung = ByKeyRung::LookBack;
-    let case = |what: &str, work: fn(&Stage) -> Result<(), CaseError>| {
-        Case::new("by_key", rung.name(), rung.families(), what, work)
+    let mut cases = Vec::new();
+    let mut add = |rung: ByKeyRung, what: &str, work: fn(&Stage, ByKeyRung) -> Result<(), CaseError>| {
+        let kernels: &[&str] = match rung {
+            ByKeyRung::Textbook => &["by_key_step", "by_key_store", "select_mark", "scan_look_back"],
+            ByKeyRung::LookBack => &["by_key_look_back"],
+        };
+        cases.push(Case::new("by_key", rung.name(), kernels, what, move |stage: &Stage| work(stage, rung)));
     };
-    vec![
-        case("u32 by u32, 0 to 2500 elements, runs of up to 7", |stage| {
-            [0, 1, 33, 2500].into_iter().try_for_each(|n| check::<u32, u32>(stage, n, 7))
-        }),
-        case("f64 by u32 and f32 by f64, runs over tiles", |stage| {
-            check::<u32, f64>(stage, 1700, 900)?;
-            check::<f64, f32>(stage, 1700, 900)
-        }),
-        case("u64 by i64, 35 tiles", |stage| check::<i64, u64>(stage, 34 * tile(1, 16) + 5, 100)),
-    ]
+    for &rung in ByKeyRung::ALL {
+        add(rung, "u32 by u32, 0 to 2500 elements, runs of up to 7", |stage, rung| {
+            [0, 1, 33, 2500].into_iter().try_for_each(|n| check::<u32, u32>(stage, rung, n, 7))
+        });
+    }
+    add(ByKeyRung::LookBack, "f64 by u32 and f32 by f64, runs over tiles", |stage, rung| {
+        check::<u32, f64>(stage, rung, 1700, 900)?;
+        check::<f64, f32>(stage, rung, 1700, 900)
+    });
+    add(ByKeyRung::LookBack, "u64 by i64, 35 tiles", |stage, rung| {
+        check::<i64, u64>(stage, rung, 34 * tile(1, 16) + 5, 100)
+    });
+    cases
 }
 
 /// Checks the scans and the reduction of `n` values, from index 1 on, in runs of up to `run` elements.
-fn check<K, T>(stage: &Stage, n: usize, run: usize) -> Result<(), CaseError>
+fn check<K, T>(stage: &Stage, rung: ByKeyRung, n: usize, run: usize) -> Result<(), CaseError>
 where
     K: Number + RunKey + Debug,
     T: Number + ByKeyElement<Sum>,
@@ -42,7 +49,7 @@ where
     let (device, runs) = (&stage.device, expected.keys.len());
     let (dkeys, dvalues) = (device.upload(&keys)?, device.upload(&values)?);
     let (keys, values) = (dkeys.view().part(1, n), dvalues.view().part(1, n));
-    let mut runner = ByKeyRunner::<K, T, Sum>::new(device, n)?;
+    let mut runner = ByKeyRunner::<K, T, Sum>::with_rung(device, rung, n)?;
     let (mut y_keys, mut y, mut count) = (device.zeroed::<K>(n)?, device.zeroed::<T>(n)?, device.zeroed(1)?);
     for (kind, expected) in [(ScanKind::Inclusive, &expected.inclusive), (ScanKind::Exclusive, &expected.exclusive)] {
         runner.scan(device, kind, keys, values, y.view_mut())?;

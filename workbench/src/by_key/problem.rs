@@ -7,13 +7,13 @@ use gpu::operator::{Operator, Sum};
 use launch::{Buffer, Device, Held, Queue, Resources};
 
 use super::reference::{ByKeyResults, by_key};
-use crate::algorithm::{Aim, Algorithm, Fact, Measurement, Options, Problem, ProblemOption, Shape, Target, rung_of};
+use crate::algorithm::{Aim, Algorithm, Fact, Measurement, Options, Problem, ProblemOption, Shape, Sizes, Target, rung_of};
 use crate::deviation::Deviation;
 use crate::error::{WorkbenchError, invalid};
 use crate::inputs::RandomVector;
 use crate::select::inputs::run_at;
 use crate::vectors::{Computation, HostVector, Layout, Layouts, VectorProblem, Vectors, typed};
-use gridstride::by_key::{ByKeyElement, ByKeyRung, ByKeyRunner};
+use gridstride::by_key::{ByKeyElement, ByKeyRung, ByKeyRunner, check};
 use gridstride::numbers::{Number, NumberType};
 use gridstride::scan::ScanKind;
 
@@ -75,16 +75,26 @@ impl Algorithm for ByKeyAlgorithm {
     fn measurements(&self) -> Vec<Measurement> {
         const COPY: &[Target] = &[Target::Copy(90.0)];
         let of = Measurement::vectors("u32");
+        let few = of.sizes(Sizes::Few);
         vec![
             of.variant("reduce", &[("task", "reduce")])
                 .ladder()
                 .aims(const { &[Aim::vector("reduce by key u32, runs of 64", 28, COPY)] })
                 .small(),
-            of.variant("reduce-1", &[("task", "reduce"), ("run", "1")]),
-            of.variant("reduce-10000", &[("task", "reduce"), ("run", "10000")]),
+            few.variant("reduce-1", &[("task", "reduce"), ("run", "1")])
+                .aims(const { &[Aim::vector("reduce by key u32, runs of 1", 28, COPY)] }),
+            few.variant("reduce-2", &[("task", "reduce"), ("run", "2")])
+                .aims(const { &[Aim::vector("reduce by key u32, runs of 2", 28, COPY)] }),
+            few.variant("reduce-10000", &[("task", "reduce"), ("run", "10000")])
+                .aims(const { &[Aim::vector("reduce by key u32, runs of 10⁴", 28, COPY)] }),
             of.variant("inclusive", &[("task", "inclusive")])
-                .aims(const { &[Aim::vector("scan by key u32, runs of 64", 28, COPY)] }),
-            Measurement::vectors("f64").variant("reduce", &[("task", "reduce")]),
+                .aims(const { &[Aim::vector("scan by key u32, runs of 64", 28, COPY)] })
+                .small(),
+            few.variant("inclusive-1", &[("task", "inclusive"), ("run", "1")])
+                .aims(const { &[Aim::vector("scan by key u32, runs of 1", 28, COPY)] }),
+            few.variant("inclusive-10000", &[("task", "inclusive"), ("run", "10000")])
+                .aims(const { &[Aim::vector("scan by key u32, runs of 10⁴", 28, COPY)] }),
+            Measurement::vectors("f64").sizes(Sizes::Few).variant("reduce", &[("task", "reduce")]),
         ]
     }
 }
@@ -166,8 +176,9 @@ impl VectorProblem for ByKeyProblem {
         Some(format!("{}, runs of {}", self.task.name(), self.run))
     }
 
-    fn supports(&self, _device: &Device, _rung: &Rung) -> Result<(), WorkbenchError> {
-        Ok(())
+    fn supports(&self, _device: &Device, rung: &Rung) -> Result<(), WorkbenchError> {
+        let rung = rung_of(rung)?;
+        typed!(self.number, [f32 f64 i32 u32 i64 u64], T => Ok(check::<u32, T, Sum>(rung)?))
     }
 
     fn ladder(&self) -> &'static [Rung] {
@@ -200,10 +211,10 @@ impl VectorProblem for ByKeyProblem {
     }
 
     fn computation(&self, device: &Device, rung: &Rung) -> Result<Box<dyn Computation + '_>, WorkbenchError> {
-        let (ByKeyRung::LookBack, n) = (rung_of(rung)?, self.n);
+        let (rung, n) = (rung_of(rung)?, self.n);
         let keys: Vec<u32> = (0..n).map(|index| self.key(index)).collect();
         let runner = typed!(self.number, [f32 f64 i32 u32 i64 u64], T => {
-            let runner: Box<dyn AnyRunner> = Box::new(ByKeyRunner::<u32, T, Sum>::new(device, n)?);
+            let runner: Box<dyn AnyRunner> = Box::new(ByKeyRunner::<u32, T, Sum>::with_rung(device, rung, n)?);
             Ok(runner)
         });
         let buffers = (device.upload(&keys)?, device.alloc(n)?, device.alloc(1)?);

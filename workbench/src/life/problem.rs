@@ -103,6 +103,7 @@ impl Algorithm for LifeAlgorithm {
                 "life_changes_words",
             ],
             shape: WHOLE_TILES,
+            options: &[],
             run: convert,
         };
         const RULES: Other = Other {
@@ -110,6 +111,7 @@ impl Algorithm for LifeAlgorithm {
             idea: "A generation by HighLife, by an isotropic rule, and by Brian's Brain.",
             families: &["life_counts", "life_table", "life_generations"],
             shape: WHOLE_TILES,
+            options: &[],
             run: by_rules,
         };
         const INTERLEAVED: Other = Other {
@@ -127,6 +129,7 @@ impl Algorithm for LifeAlgorithm {
                 "life_hash_interleaved",
             ],
             shape: WHOLE_TILES,
+            options: &[],
             run: interleave,
         };
         const GRIDS: Other = Other {
@@ -134,6 +137,7 @@ impl Algorithm for LifeAlgorithm {
             idea: "The margins of grids other than a torus, a bounded plane, and the corners of a cross-surface.",
             families: &["life_edges_of", "life_streaming_plane", "life_corners"],
             shape: WHOLE_TILES,
+            options: &[],
             run: on_grids,
         };
         const SOUPS: Other = Other {
@@ -141,6 +145,7 @@ impl Algorithm for LifeAlgorithm {
             idea: "A census of small soups on the plane, one per warp.",
             families: &["life_soup_census"],
             shape: WHOLE_TILES,
+            options: &[],
             run: |device, _, _| {
                 super::cases::run_soups(device)?;
                 Ok(())

@@ -7,7 +7,9 @@ use launch::{Buffer, Device, Held, Queue, Resources};
 
 use super::inputs::{SelectInput, Task};
 use super::selectors::{AnySelector, Encoder, boxed};
-use crate::algorithm::{Aim, Algorithm, Fact, Measurement, Options, Problem, ProblemOption, Shape, Target, rung_of};
+use crate::algorithm::{
+    Aim, Algorithm, Fact, Measurement, Options, Other, Problem, ProblemOption, Shape, Sizes, Target, rung_of,
+};
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
 use crate::vectors::{Computation, HostVector, Layout, Layouts, VectorProblem, Vectors, typed};
@@ -86,19 +88,34 @@ impl Algorithm for SelectAlgorithm {
     fn measurements(&self) -> Vec<Measurement> {
         const COPY: &[Target] = &[Target::Copy(92.0)];
         let of = Measurement::vectors("u32");
+        let few = of.sizes(Sizes::Few);
         vec![
             of.variant("select-50", &[("task", "select"), ("percent", "50")])
                 .ladder()
                 .aims(const { &[Aim::vector("select 50 % of u32", 28, COPY)] })
                 .small(),
-            of.variant("select-1", &[("task", "select"), ("percent", "1")])
+            few.variant("select-1", &[("task", "select"), ("percent", "1")])
                 .aims(const { &[Aim::vector("select 1 % of u32", 28, COPY)] }),
-            of.variant("partition", &[("task", "partition")]).aims(const { &[Aim::vector("partition u32", 28, COPY)] }),
-            of.variant("unique", &[("task", "unique")])
+            few.variant("partition", &[("task", "partition")]).aims(const { &[Aim::vector("partition u32", 28, COPY)] }),
+            few.variant("unique", &[("task", "unique")])
                 .aims(const { &[Aim::vector("unique u32, runs of 64", 28, COPY)] }),
-            of.variant("encode", &[("task", "encode")])
+            few.variant("encode", &[("task", "encode")])
                 .aims(const { &[Aim::vector("run-length encode u32, runs of 64", 28, COPY)] }),
         ]
+    }
+
+    fn others(&self) -> &'static [Other] {
+        &[Other {
+            name: "encode",
+            idea: "Run-length encoding in one pass: the tiles also publish where their last run starts.",
+            families: &["select_run_lengths"],
+            shape: Shape::Vector(1 << 18),
+            options: &[("task", "encode")],
+            run: |device, shape, options| {
+                let problem = SelectAlgorithm.problem(shape, options)?;
+                problem.inputs(device)?.prepare(SelectRung::LookBack.rung())?.run(device.queue())
+            },
+        }]
     }
 }
 

@@ -15,6 +15,7 @@ pub(super) const GATHER: Other = Other {
     idea: "Copies one field of structures, or whole structures, in the order of indices.",
     families: &["sort_gather"],
     shape: Shape::Vector(1 << 16),
+    options: &[],
     run: |device: &Device, shape: Shape, _: &Options| -> Result<(), WorkbenchError> {
         Ok(sort_by_fields(device, &structures(shape.elements())).map(drop)?)
     },

@@ -73,7 +73,8 @@ impl Subject {
             is_rung: false,
             run: Box::new(move |device, wanted| {
                 let shape = wanted.shape(algorithm, other.shape)?;
-                let options = wanted.options(algorithm)?;
+                let mut options = wanted.options(algorithm)?;
+                other.options.iter().for_each(|&(name, value)| options.set(name, value));
                 let problem = algorithm.problem(shape, &options)?;
                 (other.run)(device, shape, &options)?;
                 Ok(named(&*problem))

@@ -93,6 +93,7 @@ impl Algorithm for TransposeAlgorithm {
             idea: "The last rung for rows or columns that are not aligned.",
             families: &["transpose_unaligned"],
             shape: UNALIGNED,
+            options: &[],
             run: run_unaligned,
         }]
     }

@@ -50,6 +50,34 @@ impl<'a, T: Element> Before<'a, T> {
         }
     }
 
+    /// Calls `visit` with the kind and the value of each earlier tile's state, row by row from the nearest, until it
+    /// returns true. In all lanes it must return the same. Each lane has the state of its own tile; a position before
+    /// the first tile counts as a published prefix with the value of the first tile. All lanes of a full warp must call
+    /// this function.
+    ///
+    /// # Safety
+    /// `tile` must not be 0, and the states must have words for all tiles before it, as [`TileStates::has`] checks.
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    pub unsafe fn walk(states: TileStates<'a, T>, tile: u32, mut visit: impl FnMut(u32, T) -> bool) {
+        let tile = tile as i32 - 1 - warp::lane_id() as i32;
+        let mut before = Self { states, tile, rows: [[0; 4]; LOOK_BACK_ROWS] };
+        let mut is_done = false;
+        while !is_done {
+            unroll!(ROW in Self::ROWS => {
+                // SAFETY: by this function's contract, all tiles before the block's tile have words.
+                before.rows[ROW] = unsafe { before.glance(ROW) };
+            });
+            unroll!(ROW in Self::ROWS => {
+                if !is_done {
+                    // SAFETY: by this function's contract, all tiles before the block's tile have words.
+                    let (flag, value) = unsafe { before.wait_for(ROW, T::zeroed()) };
+                    is_done = visit(flag, value);
+                }
+            });
+            before.tile -= (Self::ROWS * LANES) as i32;
+        }
+    }
+
     /// Combines the states of the next rows into `all`, the nearest row first. Returns true if one of these states was
     /// a prefix, which ends the search.
     ///
