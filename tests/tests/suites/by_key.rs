@@ -90,7 +90,7 @@ fn look_back_conforms() {
 
 #[test]
 fn textbook_conforms() {
-    for device in devices().into_iter().chain(checked_devices()) {
+    for device in devices().chain(checked_devices()) {
         for (n, run) in [(0, 1), (1, 1), (2, 2), (33, 5), (255, 64), (257, 300), (2500, 7)] {
             check_rung::<u32, u32>(&device, ByKeyRung::Textbook, n, run, 8);
             check_rung::<f32, i32>(&device, ByKeyRung::Textbook, n, run, 9);
