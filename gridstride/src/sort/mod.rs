@@ -26,7 +26,7 @@
 
 use std::borrow::Borrow;
 
-use cuda_std::{Element, Ladder};
+use cuda_std::{Element, Ladder, Zeroable};
 use gpu::sort::KeyBits;
 pub use gpu::sort::SortRung;
 use launch::Device;
@@ -188,6 +188,42 @@ pub trait SortExt: Borrow<Device> {
             let (mut sorted, mut indices) = (device.alloc(keys.len())?, device.alloc(keys.len())?);
             sorter.argsort_into(device.queue(), keys, (&mut sorted, &mut indices))?;
             Ok(indices.download()?)
+        })
+    }
+
+    /// Returns the first `k` of `keys` in the order of `options`, and their indices, and waits for them. In the order
+    /// [`SortOptions::descending`], these are the `k` largest keys, the largest first. Equal keys are in the order of
+    /// their indices. If there are fewer than `k` keys, all are returned.
+    ///
+    /// This sorts all keys, whatever `k` is.
+    ///
+    /// ```
+    /// # use gridstride::prelude::*;
+    /// # use gridstride::sort::SortOptions;
+    /// # let device = launch::Device::open(launch::DeviceChoice::Sim, gridstride::MODULES)?;
+    /// let (keys, indices) = device.top_k(&[2.5_f32, -1.0, 7.0, 2.5], 3, &SortOptions::descending())?;
+    /// assert_eq!((keys, indices), (vec![7.0, 2.5, 2.5], vec![2, 0, 3]));
+    /// # Ok::<(), AlgorithmError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns the errors of [`argsort`](Self::argsort) and [`sort_with`](Self::sort_with).
+    fn top_k<X: Vector<Element: SortKey>>(
+        &self,
+        keys: X,
+        k: usize,
+        options: &SortOptions,
+    ) -> Result<(Vec<X::Element>, Vec<u32>), AlgorithmError> {
+        let device = self.borrow();
+        keys.on_device(device, |keys| {
+            let mut sorter = Sorter::<_, u32>::new(device, default_rung(), keys.len(), options)?;
+            let (mut sorted, mut indices) = (device.alloc(keys.len())?, device.alloc(keys.len())?);
+            sorter.argsort_into(device.queue(), keys, (&mut sorted, &mut indices))?;
+            let k = k.min(keys.len());
+            let mut first = (vec![X::Element::zeroed(); k], vec![0; k]);
+            sorted.download_range(0, &mut first.0)?;
+            indices.download_range(0, &mut first.1)?;
+            Ok(first)
         })
     }
 

@@ -46,6 +46,23 @@ fn values_move_with_their_keys() {
     }
 }
 
+/// Tests the first keys and their indices, for more and fewer keys than there are, and in other orders.
+#[test]
+fn the_first_keys_have_their_indices() {
+    for device in devices() {
+        for (n, k) in [(0, 3), (5, 0), (5, 9), (1000, 1), (9001, 700)] {
+            let keys: Vec<f32> = keys::<f32>(n, 6).into_iter().map(|key| (key * 50.0).round()).collect();
+            for options in [SortOptions::descending(), SortOptions { nan_last: true, ..SortOptions::default() }] {
+                let (found, indices) = device.top_k(&keys, k, &options).unwrap();
+                let expected: Vec<usize> = argsort(&keys, &options).into_iter().take(k).collect();
+                let what = format!("{k} of {n}, {}", device.name());
+                assert!(indices.iter().map(|&index| index as usize).eq(expected.iter().copied()), "{what}");
+                assert_same(&found, &expected.iter().map(|&i| keys[i]).collect::<Vec<_>>(), what);
+            }
+        }
+    }
+}
+
 #[test]
 fn indices_are_those_of_the_keys() {
     for device in all_devices() {
