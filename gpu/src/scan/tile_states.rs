@@ -111,7 +111,7 @@ impl<'a, T: Element> TileStates<'a, T> {
         Self { words, flags: epoch.wrapping_mul(FLAGS), values: PhantomData }
     }
 
-    /// Returns true if the states have words for `tiles` + [`SPARE`] tiles.
+    /// Returns true if the states have words for `tiles` + `SPARE` tiles.
     #[inline(always)]
     pub fn has(self, tiles: usize) -> bool {
         self.words.len() >= state_words::<T>(tiles)
@@ -126,7 +126,7 @@ impl<'a, T: Element> TileStates<'a, T> {
     /// Returns the words of the state of `tile`, loaded from memory. On a GPU the index is not checked.
     ///
     /// # Safety
-    /// The words of the state must exist. [`state_words`] includes words for up to [`SPARE`] tiles after the last.
+    /// The words of the state must exist. [`state_words`] includes words for up to `SPARE` tiles after the last.
     #[inline(always)]
     pub unsafe fn peek_unchecked(self, tile: usize) -> [u64; 4] {
         // SAFETY: by this function's contract, the words of `tile` exist.
