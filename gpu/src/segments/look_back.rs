@@ -56,13 +56,13 @@ pub const REDUCE: u32 = 2;
 #[kernel(
     max_threads = 256,
     min_blocks = 3,
-    instances(T = [u32, f32], O = [Sum], V = [4], C = [4]),
-    instances(T = [u64, f64], O = [Sum], V = [2], C = [4]),
-    instances(T = [u32], O = [Least], V = [4], C = [4]),
-    instances(T = [u64], O = [Least], V = [2], C = [4]),
+    instances(T = [u32, f32], O = [Sum], V = [4], C = [4], wide(stores)),
+    instances(T = [u64, f64], O = [Sum], V = [2], C = [4], wide(stores)),
+    instances(T = [u32], O = [Least], V = [4], C = [4], wide(stores)),
+    instances(T = [u64], O = [Least], V = [2], C = [4], wide(stores)),
     instances(T = [u32], O = [First], V = [4], C = [2]),
-    instances(T = [u64], O = [First], V = [2], C = [2]),
-    wide(loads, stores),
+    instances(T = [u64], O = [First], V = [2], C = [2], wide(stores)),
+    wide(loads),
     exported = "segments"
 )]
 pub fn segments_look_back<T: Element, O: Segmented<T>, const V: usize, const C: usize>(
