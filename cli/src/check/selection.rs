@@ -166,9 +166,7 @@ mod tests {
     #[test]
     fn what_is_unknown_is_answered_with_what_there_is() {
         let message = select(&["reduce_shufle"]).unwrap_err();
-        for part in
-            ["'reduce_shufle'", "did you mean reduce_shuffle", "life, probe, reduce", "stream", "all", "host list"]
-        {
+        for part in ["'reduce_shufle'", "did you mean reduce_shuffle", "probe, reduce", "stream", "all", "host list"] {
             assert!(message.contains(part), "{part}: {message}");
         }
     }
