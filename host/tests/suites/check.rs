@@ -123,7 +123,7 @@ fn sarif_has_a_result_a_fault_with_both_places() {
 #[test]
 fn what_is_typed_wrongly_exits_with_2() {
     for (arguments, parts) in [
-        (&["reduce_shufle"][..], &["'reduce_shufle'", "reduce_shuffle", "host list", "life, probe, reduce", "all"][..]),
+        (&["reduce_shufle"][..], &["'reduce_shufle'", "reduce_shuffle", "host list", "probe, reduce", "all"][..]),
         (&["scan", "sacn"], &["'sacn'", "scan"]),
         (&["--schedule", "backwards"], &["backwards", "last-first", "random:1"]),
         (&["--device", "gpu"], &["--device"]),
