@@ -20,7 +20,7 @@ use super::tuning::{THREADS, WARPS, rows_of, tile_elements};
 use crate::collective::LANES;
 use crate::collective::tile::left;
 use crate::operator::{Operator, Sum};
-use crate::scan::one_pass::{draw, drawn_tile, prefetch_tile};
+use crate::scan::one_pass::{draw_tile_while, drawn_tile, prefetch_tile};
 use crate::scan::{AGGREGATE, PREFIX};
 use crate::select::predicate::{Predicate, RunStart};
 use crate::select::rows::load;
@@ -75,7 +75,7 @@ pub fn by_key_look_back<K: Element, P: Predicate<K>, T: Element, O: Operator<T>,
     let tile_values = shared_array![T; THREADS as usize * R];
     let run_ends = shared_array![u16; THREADS as usize * R];
     let elements = tile_elements(rows as usize);
-    let (tile, _) = draw::<Carry<T>>(states, drawn, || {
+    let (tile, _) = draw_tile_while::<Carry<T>>(states, drawn, || {
         prefetch_tile(keys, elements);
         prefetch_tile(values, elements);
     });
@@ -140,7 +140,7 @@ pub fn by_key_look_back<K: Element, P: Predicate<K>, T: Element, O: Operator<T>,
     unsafe { store_scan::<T, O, R>((tile_values, run_ends), own, (rows, work), &items, found, through) };
 
     if warp == 0 && tile > 0 && (work == REDUCE || all.open > 0) {
-        // SAFETY: `draw` has checked that this tile and all earlier tiles have words.
+        // SAFETY: `draw_tile_while` has checked that this tile and all earlier tiles have words.
         let before = unsafe { carry_before::<T, O>(states, tile) };
         if lane == 0 {
             before_tile.store(0, before);

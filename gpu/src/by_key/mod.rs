@@ -49,7 +49,7 @@ pub mod exported {
     pub use crate::collective::LANES;
     pub use crate::collective::tile::left;
     pub use crate::operator::{Operator, Sum};
-    pub use crate::scan::one_pass::{draw, drawn_tile, prefetch_tile};
+    pub use crate::scan::one_pass::{draw_tile_while, drawn_tile, prefetch_tile};
     pub use crate::scan::{AGGREGATE, PREFIX};
     pub use crate::select::predicate::{Predicate, RunStart};
     pub use crate::select::rows::load;

@@ -42,7 +42,7 @@ pub fn draw_tile<'a, T: Element, S: Element>(
 /// Draws the block's tile like [`draw_tile`], and calls `meanwhile` while thread 0 waits for its ticket.
 #[inline(always)]
 #[track_caller]
-pub fn draw<'a, S: Element>(
+pub fn draw_tile_while<'a, S: Element>(
     words: GlobalMut<'a, u64>,
     drawn: Shared<u32>,
     meanwhile: impl FnOnce(),
@@ -59,7 +59,7 @@ pub fn draw<'a, S: Element>(
     drawn_tile(words, drawn)
 }
 
-/// Returns what [`draw`] has returned, from shared memory, so that a thread need not keep it in registers.
+/// Returns what [`draw_tile_while`] has returned, from shared memory, so that a thread need not keep it in registers.
 #[inline(always)]
 #[track_caller]
 pub fn drawn_tile<S: Element>(words: GlobalMut<'_, u64>, drawn: Shared<u32>) -> (u32, TileStates<'_, S>) {
