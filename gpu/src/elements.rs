@@ -233,13 +233,13 @@ macro_rules! __segment_element {
                 chunks: u32,
                 states: ::cuda_std::GlobalMut<'call, u64>,
             ) -> ::core::option::Option<::cuda_std::Call<'call>> {
-                let $crate::segments::Segments { x, offsets, layout, work, y } = segments;
+                let $crate::segments::Segments { x, offsets, layout, firsts, work, y } = segments;
                 $kernel::if_built::<
                     $word,
                     $by,
                     { $crate::collective::vectors::vector_len(::core::mem::size_of::<$word>()) },
                     { $chunks },
-                >(x.cast(), offsets, layout, $order, work, chunks, y.cast(), states)
+                >(x.cast(), offsets, layout, $order, work, chunks, firsts, y.cast(), states)
             }
         }
     };

@@ -257,14 +257,14 @@ macro_rules! __instances {
                 type $T = super::ElementType;
                 type $O = super::OperatorType;
                 const VECTOR: usize = $crate::collective::vectors::vector_len(::core::mem::size_of::<$T>());
-                const CHUNKS: usize = max_chunks(VECTOR * ::core::mem::size_of::<$T>());
+                const CHUNKS: usize = max_chunks(VECTOR * ::core::mem::size_of::<$T>(), VECTOR);
                 $crate::__instance_of_segments_look_back!($T, $O, VECTOR, CHUNKS);
             }
             ::cuda_std::__private::kernel! { device {} host {
                 use look_back::segments_look_back;
                 const VECTOR: usize = $crate::collective::vectors::vector_len(::core::mem::size_of::<ElementType>());
                 const CHUNKS: usize =
-                    $crate::segments::tuning::max_chunks(VECTOR * ::core::mem::size_of::<ElementType>());
+                    $crate::segments::tuning::max_chunks(VECTOR * ::core::mem::size_of::<ElementType>(), VECTOR);
                 $crate::__segment_element! {
                     ElementType as ElementType, OperatorType, CHUNKS, $crate::segments::Order::NONE, segments_look_back
                 }

@@ -12,6 +12,8 @@ pub struct Segments<'call, T, R> {
     pub offsets: Global<'call, u32>,
     /// The kind and number of segments.
     pub layout: Layout,
+    /// The results of [`segments_search()`](super::segments_search()), or an empty view.
+    pub firsts: Global<'call, u64>,
     /// [`INCLUSIVE`](super::INCLUSIVE), [`EXCLUSIVE`](super::EXCLUSIVE) or [`REDUCE`](super::REDUCE).
     pub work: u32,
     /// The results.
@@ -62,12 +64,12 @@ mod built_in {
     use crate::segments::segments_look_back;
     use crate::segments::work::{First, Least, Order, Segmented};
 
-    crate::__segment_element! { u32 as u32, Sum, 4, Order::NONE, segments_look_back }
-    crate::__segment_element! { i32 as u32, Sum, 4, Order::NONE, segments_look_back }
-    crate::__segment_element! { f32 as f32, Sum, 4, Order::NONE, segments_look_back }
-    crate::__segment_element! { u64 as u64, Sum, 4, Order::NONE, segments_look_back }
-    crate::__segment_element! { i64 as u64, Sum, 4, Order::NONE, segments_look_back }
-    crate::__segment_element! { f64 as f64, Sum, 4, Order::NONE, segments_look_back }
+    crate::__segment_element! { u32 as u32, Sum, 5, Order::NONE, segments_look_back }
+    crate::__segment_element! { i32 as u32, Sum, 5, Order::NONE, segments_look_back }
+    crate::__segment_element! { f32 as f32, Sum, 5, Order::NONE, segments_look_back }
+    crate::__segment_element! { u64 as u64, Sum, 5, Order::NONE, segments_look_back }
+    crate::__segment_element! { i64 as u64, Sum, 5, Order::NONE, segments_look_back }
+    crate::__segment_element! { f64 as f64, Sum, 5, Order::NONE, segments_look_back }
 
     /// Implements [`SegmentElement`] by the kernels for numbers that are encoded as `$word`. `$last` are the bits of
     /// the number that is last in ascending order, and `$first` those of the first.
@@ -78,24 +80,24 @@ mod built_in {
         )*};
         (@ $T:ident $word:ident $V:literal $encoding:expr, $last:expr; $extremum:ident $position:ident) => {
             crate::__segment_element! {
-                $T as $word, $extremum, 4, order::<$word>($encoding, $last), segments_look_back, Least
+                $T as $word, $extremum, 5, order::<$word>($encoding, $last), segments_look_back, Least
             }
 
             impl SegmentElement<$position> for $T {
                 type Output = Indexed<$T>;
                 type Value = <First as Segmented<$word>>::Value;
-                const CHUNKS: usize = 2;
+                const CHUNKS: usize = 3;
 
                 fn look_back<'call>(
                     segments: Segments<'call, Self, Indexed<$T>>,
                     chunks: u32,
                     states: GlobalMut<'call, u64>,
                 ) -> Option<Call<'call>> {
-                    let Segments { x, offsets, layout, work, y } = segments;
+                    let Segments { x, offsets, layout, firsts, work, y } = segments;
                     let y = as_words::<$T, $word>(y);
                     let order = order::<$word>($encoding, $last);
-                    segments_look_back::if_built::<$word, First, $V, 2>(
-                        x.cast(), offsets, layout, order, work, chunks, y, states,
+                    segments_look_back::if_built::<$word, First, $V, 3>(
+                        x.cast(), offsets, layout, order, work, chunks, firsts, y, states,
                     )
                 }
             }

@@ -26,6 +26,7 @@ mod key;
 use crate::sort as key;
 mod open;
 mod scan;
+mod tile;
 pub mod tuning;
 mod work;
 
@@ -42,17 +43,15 @@ cuda_std::__private::kernel! { device {} host {
 /// The names that the bodies of the exported kernels use.
 #[doc(hidden)]
 pub mod exported {
-    pub use cuda_std::{Element, Global, GlobalMut, Zeroable, opaque, shared_array, thread, unroll, warp};
+    pub use cuda_std::{Element, Global, GlobalMut, shared_array, thread, warp};
 
     pub use super::bounds::{Bounds, Layout};
     pub use super::look_back::{EXCLUSIVE, REDUCE};
     pub use super::open::open_value;
-    pub use super::scan::{heads_of, join_warps, scan_in_warp};
+    pub use super::scan::{Part, heads_of, join_lanes, join_warps, last_value, scan_own};
+    pub use super::tile::{Tile, load_items, mark_heads, store_reductions, store_scan};
     pub use super::tuning::{GROUP, THREADS, WARPS, max_chunks, states as state_count, tile_elements};
     pub use super::work::{Order, Segmented};
-    pub use crate::collective::LANES;
-    pub use crate::collective::tile::left;
-    pub use crate::collective::vectors::is_aligned;
     pub use crate::operator::Operator;
     pub use crate::scan::one_pass::draw_tile;
     pub use crate::scan::{AGGREGATE, PREFIX};
@@ -65,6 +64,6 @@ cuda_std::ladder! {
     /// Reduces or scans each segment of a vector.
     pub enum SegmentsRung: segments {
         /// One pass over tiles of elements, whatever segments they have.
-        look_back,
+        look_back = segments_look_back + search::segments_search,
     }
 }

@@ -1,15 +1,13 @@
-//! The scan of the segments in a warp's part of a tile.
+//! The scan of the segments of a tile. A thread has consecutive vectors, so it scans most of its items alone, and the
+//! lanes of a warp join their last segments by five shuffles.
 
 #![allow(clippy::needless_range_loop, reason = "an iterator over an array puts it into local memory")]
 
-use cuda_std::{Element, Shared, opaque, warp};
+use cuda_std::{Element, Shared, unroll, warp};
 
 use crate::collective::LANES;
-use crate::collective::words::{shuffle_idx, shuffle_up};
+use crate::collective::words::shuffle_up;
 use crate::operator::Operator;
-
-/// The number of bits of [`Open`] per chunk.
-const BITS: usize = 4;
 
 /// A part of a tile: whether a segment begins in it, and what follows the last such beginning.
 #[derive(Clone, Copy)]
@@ -20,93 +18,94 @@ pub struct Part<T> {
     pub value: T,
 }
 
-/// The number of a lane's items, at the beginning of each vector, whose segment begins before the warp's part.
-#[derive(Clone, Copy)]
-pub struct Open(u32);
-
-impl Open {
-    /// Returns true if item `item` of the vector in chunk `chunk` belongs to a segment that begins earlier.
-    #[inline(always)]
-    pub fn has(self, chunk: usize, item: usize) -> bool {
-        item < (self.0 >> (BITS * chunk)) as usize % (1 << BITS)
-    }
-}
-
-/// Returns which of the `V` items from item `at` of the tile on begin a segment, one bit for each. Bit *i* of `heads`
-/// belongs to item *i*.
+/// Returns which of the `len` items from item `at` of the tile on begin a segment, one bit for each. Bit *i* of `heads`
+/// belongs to item *i*. `len` must be 1 to 32.
 ///
 /// # Safety
-/// `heads` must have a bit for each of the items.
+/// `heads` must have a bit for each of the items, and one more word.
 #[inline(always)]
-pub unsafe fn heads_of<const V: usize>(heads: Shared<u32>, at: usize) -> u32 {
-    // SAFETY: by this function's contract, `heads` has the word of item `at`.
-    unsafe { heads.load_unchecked(at / LANES) >> (at % LANES) & ((1 << V) - 1) }
+pub unsafe fn heads_of(heads: Shared<u32>, at: usize, len: u32) -> u32 {
+    // SAFETY: by this function's contract, `heads` has the word of item `at` and the next one.
+    let (low, high) = unsafe { (heads.load_unchecked(at / LANES), heads.load_unchecked(at / LANES + 1)) };
+    let bits = (u64::from(high) << 32 | u64::from(low)) >> (at % LANES);
+    bits as u32 & (u32::MAX >> (32 - len))
 }
 
-/// Scans the segments in a warp's part of a tile, in place. Returns which items belong to a segment that begins
-/// earlier; these are combined only with those in the part. Also returns the part's last segment.
+/// Returns the combination of the last items of a thread: from the last item that begins a segment on, or of all items.
 ///
-/// The part has `chunks` rows of 32 vectors, and `vector` is the number of the lane's first vector in the tile. The
-/// operator is only called with items of one segment. The loop is not unrolled, so that the lane has the registers of
-/// one vector at a time.
+/// The thread has `chunks` vectors from `slot` on. Bit *i* of `heads` says whether its item *i* begins a segment.
 ///
 /// # Safety
-/// `items` must have the lane's vector of each row, and `heads` a bit for each item.
+/// `items` must have the thread's vectors.
 #[inline(always)]
-pub unsafe fn scan_in_warp<T: Element, O: Operator<T>, const V: usize, const C: usize>(
+pub unsafe fn last_value<T: Element, O: Operator<T>, const V: usize, const C: usize>(
     items: Shared<[T; V]>,
-    heads: Shared<u32>,
-    vector: u32,
+    slot: usize,
     chunks: u32,
-) -> (Open, Part<T>) {
-    const { assert!(V < 1 << BITS && C * BITS <= 32 && LANES.is_multiple_of(V)) };
+    heads: u32,
+) -> T {
+    let mut value = T::zeroed();
+    unroll!(CHUNK in C => {
+        if (CHUNK as u32) < chunks {
+            // SAFETY: by this function's contract, the vector exists.
+            let row = unsafe { items.load_unchecked(slot + CHUNK) };
+            for j in 0..V {
+                let begins = CHUNK + j == 0 || heads >> (CHUNK * V + j) & 1 == 1;
+                value = if begins { row[j] } else { O::combine(value, row[j]) };
+            }
+        }
+    });
+    value
+}
+
+/// Scans the items of a thread in place. `before` is combined with the items before the first that begins a segment.
+/// The other arguments are those of [`last_value`].
+///
+/// # Safety
+/// `items` must have the thread's vectors.
+#[inline(always)]
+pub unsafe fn scan_own<T: Element, O: Operator<T>, const V: usize, const C: usize>(
+    items: Shared<[T; V]>,
+    slot: usize,
+    chunks: u32,
+    heads: u32,
+    before: T,
+) {
+    let mut value = before;
+    unroll!(CHUNK in C => {
+        if (CHUNK as u32) < chunks {
+            // SAFETY: by this function's contract, the vector exists.
+            let mut row = unsafe { items.load_unchecked(slot + CHUNK) };
+            for j in 0..V {
+                value = if heads >> (CHUNK * V + j) & 1 == 1 { row[j] } else { O::combine(value, row[j]) };
+                row[j] = value;
+            }
+            // SAFETY: this is the vector that was loaded above.
+            unsafe { items.store_unchecked(slot + CHUNK, row) };
+        }
+    });
+}
+
+/// Joins the items of the lanes of a warp. `own` are the items of the lane. Returns the items of the lanes before it,
+/// which for lane 0 have no value, and those of all lanes up to it. All lanes of a full warp must call this function.
+#[inline(always)]
+pub fn join_lanes<T: Element, O: Operator<T>>(own: Part<T>) -> (Part<T>, Part<T>) {
     let lane = warp::lane_id();
-    let (through, earlier) = (u32::MAX >> (warp::SIZE - 1 - lane), (1 << lane) - 1);
-    let (mut open, mut last) = (0, Part { is_closed: false, value: T::zeroed() });
-    let mut chunk = 0;
-    while chunk < chunks {
-        let slot = (vector + chunk * warp::SIZE) as usize;
-        // SAFETY: by this function's contract, these are the lane's vector of the row and its bits.
-        let (mut row, bits) = unsafe { (items.load_unchecked(slot), heads_of::<V>(heads, slot * V)) };
-        for j in 1..V {
-            if bits >> j & 1 == 0 {
-                row[j] = O::combine(row[j - 1], row[j]);
-            }
+    let votes = warp::ballot(warp::FULL_MASK, own.is_closed);
+    let begun = votes & (u32::MAX >> (warp::SIZE - 1 - lane));
+    // The number of lanes before this one whose last items belong to the same segment.
+    let reach = if begun == 0 { lane } else { lane + begun.leading_zeros() + 1 - warp::SIZE };
+    let mut value = own.value;
+    let mut distance = 1;
+    while distance < warp::SIZE {
+        let before = shuffle_up(value, distance);
+        if distance <= reach {
+            value = O::combine(before, value);
         }
-        let votes = warp::ballot(warp::FULL_MASK, bits != 0);
-        // The number of lanes before this one whose last items belong to the same segment.
-        let begun = votes & through;
-        let reach = if begun == 0 { lane } else { lane + begun.leading_zeros() + 1 - warp::SIZE };
-        let mut value = row[V - 1];
-        let mut distance = 1;
-        while distance < warp::SIZE {
-            let before = shuffle_up(value, distance);
-            if distance <= reach {
-                value = O::combine(before, value);
-            }
-            distance *= 2;
-        }
-        if chunk > 0 && begun == 0 {
-            value = O::combine(last.value, value);
-        }
-        let below = shuffle_up(value, 1);
-        let before = if lane == 0 { last.value } else { below };
-        let leading = (bits | 1 << V).trailing_zeros();
-        let has_before = chunk > 0 || lane > 0;
-        for j in 0..V {
-            if has_before && (j as u32) < leading {
-                row[j] = O::combine(before, row[j]);
-            }
-        }
-        // SAFETY: this is the vector that was loaded above.
-        unsafe { items.store_unchecked(slot, row) };
-        if !last.is_closed && votes & earlier == 0 {
-            open |= leading << (BITS as u32 * chunk);
-        }
-        last = Part { is_closed: last.is_closed || votes != 0, value: shuffle_idx(value, warp::SIZE - 1) };
-        chunk = opaque(chunk + 1);
+        distance *= 2;
     }
-    (Open(open), last)
+    let below = Part { is_closed: votes & ((1 << lane) - 1) != 0, value: shuffle_up(value, 1) };
+    (below, Part { is_closed: begun != 0, value })
 }
 
 /// Returns the parts before `warp` and the whole tile, joined from the parts of all `WARPS` warps. The part before warp

@@ -5,8 +5,8 @@ use std::marker::PhantomData;
 use cuda_std::{Global, GlobalMut};
 use gpu::collective::vectors::vector_len;
 use gpu::scan::state_words;
-use gpu::segments::tuning::{SMALL, SMALLER, THREADS, states, tile_elements};
-use gpu::segments::{EXCLUSIVE, INCLUSIVE, REDUCE, SegmentElement, Segments, SegmentsRung};
+use gpu::segments::tuning::{SEARCHED_TILES, SMALL, SMALLER, THREADS, states, tile_elements};
+use gpu::segments::{EXCLUSIVE, INCLUSIVE, REDUCE, SegmentElement, Segments, SegmentsRung, segments_search};
 use launch::{Buffer, Device, Error, Held, LaunchConfig, Queue, Resources};
 
 use super::SegmentBounds;
@@ -22,6 +22,8 @@ pub struct SegmentRunner<T: SegmentElement<O>, O: 'static> {
     len: usize,
     /// The states of the tiles.
     states: Buffer<u64>,
+    /// The number of the first segment of each tile, or empty if each tile searches its own.
+    firsts: Buffer<u64>,
     types: PhantomData<fn(T, O)>,
 }
 
@@ -31,8 +33,21 @@ impl<T: SegmentElement<O>, O: 'static> SegmentRunner<T, O> {
     /// # Errors
     /// Returns [`Error::OutOfMemory`] if the device has too little memory.
     pub fn new(device: &Device, len: usize) -> Result<Self, AlgorithmError> {
-        let words = state_words::<T::Value>(states(tiles::<T, O>(len)));
-        Ok(Self { device: device.clone(), len, states: device.workspace::<Self, _>(words)?, types: PhantomData })
+        let tiles = tiles::<T, O>(len);
+        let states = device.workspace::<Self, _>(state_words::<T::Value>(states(tiles)))?;
+        let runner = Self { device: device.clone(), len, states, firsts: device.alloc(0)?, types: PhantomData };
+        if tiles < SEARCHED_TILES { Ok(runner) } else { runner.with_search() }
+    }
+
+    /// Returns the same runner, which finds the first segments of all tiles in a launch of its own. Without this call,
+    /// only a runner for many elements does so.
+    ///
+    /// # Errors
+    /// Returns [`Error::OutOfMemory`] if the device has too little memory.
+    #[doc(hidden)]
+    pub fn with_search(self) -> Result<Self, AlgorithmError> {
+        let firsts = self.device.alloc(tiles::<T, O>(self.len) + 1)?;
+        Ok(Self { firsts, ..self })
     }
 
     /// Enqueues the reduction of each segment of `x` on `queue`, the queue of a device, a stream or a graph that is
@@ -97,16 +112,21 @@ impl<T: SegmentElement<O>, O: 'static> SegmentRunner<T, O> {
         }
         // A launch with `u32::MAX` blocks fails.
         let config = LaunchConfig::new(u32::try_from(tiles::<T, O>(self.len)).unwrap_or(u32::MAX), THREADS);
-        let segments = Segments { x, offsets, layout, work, y };
-        let call = T::look_back(segments, chunks::<T, O>(self.len) as u32, self.states.view_mut());
         let not_built = || capabilities::not_built(SegmentsRung::LookBack, &capabilities::of_operator::<T, O>());
+        if !self.firsts.is_empty() {
+            let blocks = self.firsts.len().div_ceil(THREADS as usize).min(i32::MAX as usize) as u32;
+            let search = segments_search(offsets, layout, tile::<T, O>(self.len) as u64, self.firsts.view_mut());
+            queue.launch(LaunchConfig::new(blocks, THREADS), search)?;
+        }
+        let segments = Segments { x, offsets, layout, firsts: self.firsts.view(), work, y };
+        let call = T::look_back(segments, chunks::<T, O>(self.len) as u32, self.states.view_mut());
         let launched = queue.launch(config, call.ok_or_else(not_built)?);
         cleared_after_failure(launched.map_err(AlgorithmError::from), queue, &mut self.states)
     }
 
     /// Returns the number of bytes of the runner's temporary storage.
     pub fn temporary_bytes(&self) -> u64 {
-        8 * self.states.len() as u64
+        8 * (self.states.len() + self.firsts.len()) as u64
     }
 
     /// Returns the runner's device.
@@ -118,14 +138,14 @@ impl<T: SegmentElement<O>, O: 'static> SegmentRunner<T, O> {
 /// Returns the number of vectors that a thread loads.
 fn chunks<T: SegmentElement<O>, O: 'static>(len: usize) -> usize {
     let bytes = len.saturating_mul(size_of::<T>());
-    let chunks = if bytes <= SMALLER {
-        T::CHUNKS / 4
+    let most = if bytes <= SMALLER {
+        1
     } else if bytes <= SMALL {
-        T::CHUNKS / 2
+        3
     } else {
         T::CHUNKS
     };
-    chunks.max(1)
+    T::CHUNKS.min(most)
 }
 
 /// Returns the number of tiles: at least one, because the kernel also writes the results of empty segments.
@@ -141,5 +161,6 @@ pub fn tile<T: SegmentElement<O>, O: 'static>(len: usize) -> usize {
 impl<T: SegmentElement<O>, O: 'static> Resources for SegmentRunner<T, O> {
     fn hold<'s>(&'s mut self, held: &mut Held<'s>) {
         self.states.hold(held);
+        self.firsts.hold(held);
     }
 }

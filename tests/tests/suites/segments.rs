@@ -94,6 +94,7 @@ where
         runner.scan(device, kind, view, bounds, y.view_mut().part(from, n)).unwrap();
         assert_eq!(y.download().unwrap()[from..], scanned::<T, O>(kind, x, &offsets), "{kind:?} scan, {what}");
     }
+    let mut runner = runner.with_search().unwrap();
     let mut y = device.alloc::<T>(offsets.len() - 1).unwrap();
     runner.reduce(device, view, SegmentBounds::U32(narrow.view()), y.view_mut()).unwrap();
     assert_eq!(y.download().unwrap(), reduced::<T, O>(x, &offsets), "{what}");
