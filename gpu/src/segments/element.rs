@@ -64,12 +64,12 @@ mod built_in {
     use crate::segments::segments_look_back;
     use crate::segments::work::{First, Least, Order, Segmented};
 
-    crate::__segment_element! { u32 as u32, Sum, 5, Order::NONE, segments_look_back }
-    crate::__segment_element! { i32 as u32, Sum, 5, Order::NONE, segments_look_back }
-    crate::__segment_element! { f32 as f32, Sum, 5, Order::NONE, segments_look_back }
-    crate::__segment_element! { u64 as u64, Sum, 5, Order::NONE, segments_look_back }
-    crate::__segment_element! { i64 as u64, Sum, 5, Order::NONE, segments_look_back }
-    crate::__segment_element! { f64 as f64, Sum, 5, Order::NONE, segments_look_back }
+    crate::__segment_element! { u32 as u32, Sum, 7, Order::NONE, segments_look_back }
+    crate::__segment_element! { i32 as u32, Sum, 7, Order::NONE, segments_look_back }
+    crate::__segment_element! { f32 as f32, Sum, 7, Order::NONE, segments_look_back }
+    crate::__segment_element! { u64 as u64, Sum, 7, Order::NONE, segments_look_back }
+    crate::__segment_element! { i64 as u64, Sum, 7, Order::NONE, segments_look_back }
+    crate::__segment_element! { f64 as f64, Sum, 7, Order::NONE, segments_look_back }
 
     /// Implements [`SegmentElement`] by the kernels for numbers that are encoded as `$word`. `$last` are the bits of
     /// the number that is last in ascending order, and `$first` those of the first.
@@ -80,7 +80,7 @@ mod built_in {
         )*};
         (@ $T:ident $word:ident $V:literal $encoding:expr, $last:expr; $extremum:ident $position:ident) => {
             crate::__segment_element! {
-                $T as $word, $extremum, 5, order::<$word>($encoding, $last), segments_look_back, Least
+                $T as $word, $extremum, 7, order::<$word>($encoding, $last), segments_look_back, Least
             }
 
             impl SegmentElement<$position> for $T {

@@ -21,12 +21,12 @@ use cuda_std::{Element, Global, GlobalMut, kernel, shared_array, thread, warp};
 
 use super::bounds::{Bounds, Layout};
 use super::open::open_value;
-use super::scan::{Part, heads_of, join_lanes, join_warps, last_value, scan_own};
-use super::tile::{Tile, load_items, mark_heads, store_reductions, store_scan};
+use super::scan::{heads_of, join_lanes, join_warps, last_value, scan_own};
+use super::tile::{Tile, find_tile, load_items, mark_heads, store_reductions, store_scan};
 use super::tuning::{GROUP, THREADS, WARPS, states as state_count, tile_elements};
 use super::work::{First, Least, Order, Segmented};
 use crate::operator::{Operator, Sum};
-use crate::scan::one_pass::draw_tile;
+use crate::scan::one_pass::{draw_tile, drawn_tile};
 use crate::scan::{AGGREGATE, PREFIX};
 
 /// The value of `work` for an inclusive scan of each segment.
@@ -55,10 +55,10 @@ pub const REDUCE: u32 = 2;
 #[kernel(
     max_threads = 256,
     min_blocks = 6,
-    instances(T = [u32, f32], O = [Sum], V = [4], C = [5], wide(stores)),
-    instances(T = [u64, f64], O = [Sum], V = [2], C = [5], wide(stores)),
-    instances(T = [u32], O = [Least], V = [4], C = [5], wide(stores)),
-    instances(T = [u64], O = [Least], V = [2], C = [5], wide(stores)),
+    instances(T = [u32, f32], O = [Sum], V = [4], C = [7], wide(stores)),
+    instances(T = [u64, f64], O = [Sum], V = [2], C = [7], wide(stores)),
+    instances(T = [u32], O = [Least], V = [4], C = [7], wide(stores), min_blocks = 5),
+    instances(T = [u64], O = [Least], V = [2], C = [7], wide(stores), min_blocks = 5),
     instances(T = [u32], O = [First], V = [4], C = [3], min_blocks = 5),
     instances(T = [u64], O = [First], V = [2], C = [3], wide(stores), min_blocks = 5),
     wide(loads),
@@ -88,47 +88,30 @@ pub fn segments_look_back<T: Element, O: Segmented<T>, const V: usize, const C: 
     let items = shared_array![[<O as Segmented<T>>::Value; V]; THREADS as usize * C];
     let elements = tile_elements(chunks as usize, V);
     let (thread, lane, warp) = (thread::thread_idx_x(), warp::lane_id(), warp::warp_id() as usize);
-    let mut word = thread as usize;
-    while word < heads.len() {
-        // SAFETY: the condition has checked the index.
-        unsafe { heads.store_unchecked(word, 0) };
-        word += THREADS as usize;
+    const { assert!(V * C < 32) };
+    if (thread as usize) < heads.len() {
+        heads.store(thread as usize, 0);
     }
-    let (number, states) = draw_tile::<T, <O as Segmented<T>>::Value>(x, elements, states, drawn);
+    let (number, tile_states) = draw_tile::<T, <O as Segmented<T>>::Value>(x, elements, states, drawn);
     let tiles = thread::grid_dim_x();
-    assert!(states.has(state_count(tiles as usize)) && (firsts.is_empty() || firsts.len() == tiles as usize + 1));
+    assert!(tile_states.has(state_count(tiles as usize)) && (firsts.is_empty() || firsts.len() == tiles as usize + 1));
     let start = number as usize * elements;
     // SAFETY: `items` has room for the vectors of a tile.
     unsafe { load_items::<T, O, V, C>(x, order, start, chunks, items) };
-    // The segments that end in the tile: those that end after its first element. The first tile has also those that end
-    // before its first element, and the last tile has all others.
-    if firsts.is_empty() {
-        if warp < 2 {
-            let mut count = if warp == 0 { 0 } else { bounds.segments() };
-            if number + warp as u32 > 0 && number + (warp as u32) < tiles {
-                count = bounds.ended(start + warp * elements);
-            }
-            if lane == 0 {
-                ended.store(warp % 2, count as u64);
-            }
-        }
-    } else if thread < 2 {
-        ended.store(thread as usize, firsts.load((number + thread) as usize));
-    }
-    thread::sync_threads();
-
-    let tile = Tile { start, elements, from: ended.load(0) as usize, to: ended.load(1) as usize };
+    let tile = find_tile(bounds, firsts, number, elements, ended);
     mark_heads(heads, bounds, tile, x.len());
     thread::sync_threads();
 
     let (slot, count) = ((thread * chunks) as usize, chunks * V as u32);
     // SAFETY: the arrays have the thread's vectors and the bits of all items of the tile.
-    let (mut begins, value) = unsafe {
+    let (mut begins, votes, value) = unsafe {
         let begins = heads_of(heads, slot * V, count);
-        (begins, last_value::<_, <O as Segmented<T>>::Combine, V, C>(items, slot, chunks, begins))
+        let votes = warp::ballot(warp::FULL_MASK, begins != 0);
+        // Where no segment begins, no item needs a test.
+        let tested = if votes == 0 { None } else { Some(begins) };
+        (begins, votes, last_value::<_, <O as Segmented<T>>::Combine, V, C>(items, slot, chunks, tested))
     };
-    let own = Part { is_closed: begins != 0, value };
-    let (below, through) = join_lanes::<_, <O as Segmented<T>>::Combine>(own);
+    let (below, through) = join_lanes::<_, <O as Segmented<T>>::Combine>(votes, value);
     if lane == warp::SIZE - 1 {
         values.store(warp % WARPS, through.value);
         closed.store(warp % WARPS, u32::from(through.is_closed));
@@ -137,7 +120,7 @@ pub fn segments_look_back<T: Element, O: Segmented<T>, const V: usize, const C: 
 
     let (before_warp, all) = join_warps::<_, <O as Segmented<T>>::Combine, WARPS>(values, closed, warp);
     if thread == 0 {
-        states.publish(number as usize, if all.is_closed { PREFIX } else { AGGREGATE }, all.value);
+        tile_states.publish(number as usize, if all.is_closed { PREFIX } else { AGGREGATE }, all.value);
         // Nothing in the tile is before the first item.
         begins |= 1;
     }
@@ -147,8 +130,22 @@ pub fn segments_look_back<T: Element, O: Segmented<T>, const V: usize, const C: 
     } else if !below.is_closed && warp > 0 {
         before = <O as Segmented<T>>::Combine::combine(before_warp.value, before);
     }
-    // SAFETY: the array has the thread's vectors.
-    unsafe { scan_own::<_, <O as Segmented<T>>::Combine, V, C>(items, slot, chunks, begins, before) };
+    // A reduction needs only the results that a beginning of a segment follows. If no segment begins in the items of a
+    // warp, these are not scanned, and the next warp stores what it knows of the last of them.
+    let is_skipped = |warp: usize| reduces && warp + 1 < WARPS && closed.load(warp) == 0;
+    if lane == 0 && warp > 0 && begins & 1 == 1 && is_skipped(warp - 1) {
+        // SAFETY: warp 0 has items before this one.
+        unsafe { items.cast::<<O as Segmented<T>>::Value>().store_unchecked(slot * V - 1, before) };
+    }
+    if !is_skipped(warp) {
+        // SAFETY: the array has the thread's vectors.
+        unsafe { scan_own::<_, <O as Segmented<T>>::Combine, V, C>(items, slot, chunks, begins, before) };
+    }
+    thread::sync_threads();
+
+    // Loaded again, because they would take registers until here.
+    let (number, states) = drawn_tile::<<O as Segmented<T>>::Value>(states, drawn);
+    let tile = Tile::found(number as usize * elements, elements, ended);
     // A segment is open at the beginning of the tile unless one begins there.
     let is_open = heads.load(0) & 1 == 0;
     let leads = number.is_multiple_of(GROUP);
@@ -163,9 +160,7 @@ pub fn segments_look_back<T: Element, O: Segmented<T>, const V: usize, const C: 
             }
         }
     }
-    thread::sync_threads();
-
-    let before = if waits { Some(before_tile.load(0)) } else { None };
+    let before = if waits { Some(before_tile) } else { None };
     if reduces {
         // SAFETY: the arrays have the items of the tile. `to` is at most the number of segments, which the assertion
         // has compared with the length of `y`.

@@ -48,12 +48,12 @@ pub mod exported {
     pub use super::bounds::{Bounds, Layout};
     pub use super::look_back::{EXCLUSIVE, REDUCE};
     pub use super::open::open_value;
-    pub use super::scan::{Part, heads_of, join_lanes, join_warps, last_value, scan_own};
-    pub use super::tile::{Tile, load_items, mark_heads, store_reductions, store_scan};
+    pub use super::scan::{heads_of, join_lanes, join_warps, last_value, scan_own};
+    pub use super::tile::{Tile, find_tile, load_items, mark_heads, store_reductions, store_scan};
     pub use super::tuning::{GROUP, THREADS, WARPS, max_chunks, states as state_count, tile_elements};
     pub use super::work::{Order, Segmented};
     pub use crate::operator::Operator;
-    pub use crate::scan::one_pass::draw_tile;
+    pub use crate::scan::one_pass::{draw_tile, drawn_tile};
     pub use crate::scan::{AGGREGATE, PREFIX};
 }
 

@@ -33,7 +33,8 @@ pub unsafe fn heads_of(heads: Shared<u32>, at: usize, len: u32) -> u32 {
 
 /// Returns the combination of the last items of a thread: from the last item that begins a segment on, or of all items.
 ///
-/// The thread has `chunks` vectors from `slot` on. Bit *i* of `heads` says whether its item *i* begins a segment.
+/// The thread has `chunks` vectors from `slot` on. Bit *i* of `heads` says whether its item *i* begins a segment. Without
+/// `heads`, none does.
 ///
 /// # Safety
 /// `items` must have the thread's vectors.
@@ -42,17 +43,26 @@ pub unsafe fn last_value<T: Element, O: Operator<T>, const V: usize, const C: us
     items: Shared<[T; V]>,
     slot: usize,
     chunks: u32,
-    heads: u32,
+    heads: Option<u32>,
 ) -> T {
     let mut value = T::zeroed();
+    let mut append = |at: usize, row: [T; V]| {
+        // The two cases have code of their own, because the second needs no tests.
+        if let Some(heads) = heads {
+            for j in 0..V {
+                let begins = at + j == 0 || heads >> (at + j) & 1 == 1;
+                value = if begins { row[j] } else { O::combine(value, row[j]) };
+            }
+        } else {
+            for j in 0..V {
+                value = if at + j == 0 { row[j] } else { O::combine(value, row[j]) };
+            }
+        }
+    };
     unroll!(CHUNK in C => {
         if (CHUNK as u32) < chunks {
             // SAFETY: by this function's contract, the vector exists.
-            let row = unsafe { items.load_unchecked(slot + CHUNK) };
-            for j in 0..V {
-                let begins = CHUNK + j == 0 || heads >> (CHUNK * V + j) & 1 == 1;
-                value = if begins { row[j] } else { O::combine(value, row[j]) };
-            }
+            append(CHUNK * V, unsafe { items.load_unchecked(slot + CHUNK) });
         }
     });
     value
@@ -86,16 +96,16 @@ pub unsafe fn scan_own<T: Element, O: Operator<T>, const V: usize, const C: usiz
     });
 }
 
-/// Joins the items of the lanes of a warp. `own` are the items of the lane. Returns the items of the lanes before it,
-/// which for lane 0 have no value, and those of all lanes up to it. All lanes of a full warp must call this function.
+/// Joins the items of the lanes of a warp. `votes` says in which lanes a segment begins, and `value` is the combination
+/// of the lane's last items ([`last_value`]). Returns the items of the lanes before this one, which for lane 0 have no
+/// value, and those of all lanes up to it. All lanes of a full warp must call this function.
 #[inline(always)]
-pub fn join_lanes<T: Element, O: Operator<T>>(own: Part<T>) -> (Part<T>, Part<T>) {
+pub fn join_lanes<T: Element, O: Operator<T>>(votes: u32, value: T) -> (Part<T>, Part<T>) {
     let lane = warp::lane_id();
-    let votes = warp::ballot(warp::FULL_MASK, own.is_closed);
     let begun = votes & (u32::MAX >> (warp::SIZE - 1 - lane));
     // The number of lanes before this one whose last items belong to the same segment.
     let reach = if begun == 0 { lane } else { lane + begun.leading_zeros() + 1 - warp::SIZE };
-    let mut value = own.value;
+    let mut value = value;
     let mut distance = 1;
     while distance < warp::SIZE {
         let before = shuffle_up(value, distance);

@@ -27,7 +27,7 @@ pub const GROUP: u32 = warp::SIZE;
 /// has at most 32 elements.
 pub const fn max_chunks(bytes: usize, vector: usize) -> usize {
     match (bytes, vector) {
-        (0..=16, 0..=4) => 5,
+        (0..=16, 0..=4) => 7,
         (0..=16, 5..=8) | (17..=48, 0..=4) => 3,
         _ => 1,
     }
