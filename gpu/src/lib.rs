@@ -78,5 +78,8 @@ pub mod segments;
 pub mod select;
 #[cfg(feature = "sort")]
 pub mod sort;
+#[cfg(feature = "sort_cluster")]
+pub mod sort_cluster;
+pub mod sort_key;
 #[cfg(feature = "transpose")]
 pub mod transpose;

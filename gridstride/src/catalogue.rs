@@ -6,21 +6,22 @@
 //! folder of the algorithm. The crate `workbench` has another list, which also contains Life and the probes. The
 //! program `host` generates its commands from that list.
 
-/// Calls the macro `$with` with the names of all algorithms.
+/// Calls the macro `$with` with the names of all algorithms, a semicolon, and the names of modules with kernels that
+/// these algorithms also launch.
 ///
 /// For an algorithm such as `reduce`, the kernels must be in `gpu::reduce` and the PTX in
 /// `gpu/ptx/reduce.sm_<arch>.ptx`. The module `reduce` of this crate must have an extension trait that adds the
 /// algorithm to a device.
 macro_rules! catalogue {
     ($with:ident) => {
-        $with! { by_key histogram merge_sort reduce saxpy scale scan segments select sort transpose }
+        $with! { by_key histogram merge_sort reduce saxpy scale scan segments select sort transpose; sort_cluster }
     };
 }
 
 macro_rules! declare {
-    ($($name:ident)+) => {
+    ($($name:ident)+; $($other:ident)*) => {
         /// The PTX of the algorithms' kernels, as an argument of [`launch::Device::open`].
-        pub const MODULES: &[PtxModule] = &[$(embedded_module!($name)),+];
+        pub const MODULES: &[PtxModule] = &[$(embedded_module!($name),)+ $(embedded_module!($other)),*];
     };
 }
 

@@ -71,7 +71,7 @@ pub mod size;
 pub mod vector;
 
 macro_rules! declare_modules {
-    ($($name:ident)+) => {
+    ($($name:ident)+; $($other:ident)*) => {
         $(pub mod $name;)+
     };
 }

@@ -1,15 +1,15 @@
 //! The list of the algorithms, and of all kernels with their PTX.
 
-/// Calls the macro `$with` with a list of the algorithms, a semicolon, and a list of the modules that have other
-/// kernels.
+/// Calls the macro `$with` with three lists, which semicolons separate: the algorithms; the modules here and in `gpu`
+/// that have other kernels; and the modules of `gpu` whose kernels the algorithms also launch.
 macro_rules! catalogue {
     ($with:ident) => {
-        $with! { by_key histogram life merge_sort reduce saxpy scale scan segments select sort transpose; probe }
+        $with! { by_key histogram life merge_sort reduce saxpy scale scan segments select sort transpose; probe; sort_cluster }
     };
 }
 
 macro_rules! declare {
-    ($($name:ident)+; $($other:ident)*) => {
+    ($($name:ident)+; $($other:ident)*; $($launched:ident)*) => {
         /// All algorithms of the workbench.
         pub const ALGORITHMS: &[&dyn Algorithm] = &[$(&crate::$name::Algorithm),+];
 
@@ -20,7 +20,11 @@ macro_rules! declare {
 
         /// Returns the kernels of all modules, in alphabetical order of the modules.
         pub fn kernels() -> impl Iterator<Item = &'static KernelInfo> {
-            let mut modules = [$((stringify!($name), gpu::$name::KERNELS),)+ $((stringify!($other), gpu::$other::KERNELS),)*];
+            let mut modules = [
+                $((stringify!($name), gpu::$name::KERNELS),)+
+                $((stringify!($other), gpu::$other::KERNELS),)*
+                $((stringify!($launched), gpu::$launched::KERNELS),)*
+            ];
             modules.sort_unstable_by_key(|(name, _)| *name);
             modules.into_iter().flat_map(|(_, kernels)| kernels).copied()
         }
@@ -29,6 +33,7 @@ macro_rules! declare {
         pub const SUMMARIES: &[(&str, &str)] = &[
             $((concat!("gpu::", stringify!($name)), gpu::$name::SUMMARY),)+
             $((concat!("gpu::", stringify!($other)), gpu::$other::SUMMARY),)*
+            $((concat!("gpu::", stringify!($launched)), gpu::$launched::SUMMARY),)*
         ];
     };
 }
@@ -93,7 +98,7 @@ mod tests {
         for module in MODULES {
             for image in module.images {
                 let text = image.text();
-                for kernel in kernels().filter(|kernel| kernel.module.starts_with(module.path)) {
+                for kernel in kernels().filter(|kernel| module.contains(kernel.module)) {
                     let entry = format!(".entry {}(", kernel.name);
                     assert!(text.contains(&entry), "{} is not in {} for sm_{}", kernel.name, module.path, image.arch);
                     missing.retain(|name| *name != kernel.name);

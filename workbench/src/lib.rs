@@ -26,7 +26,7 @@ pub mod subjects;
 mod vectors;
 
 macro_rules! declare_modules {
-    ($($name:ident)+; $($other:ident)*) => {
+    ($($name:ident)+; $($other:ident)*; $($launched:ident)*) => {
         $(pub mod $name;)+
         $(pub mod $other;)*
     };

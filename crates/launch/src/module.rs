@@ -169,14 +169,18 @@ pub(crate) fn arch((major, minor): (u32, u32)) -> u32 {
 /// Returns the index in `modules` of the module to which the Rust module `declared_in` belongs. Modules with the same
 /// images share one index, so that all their kernels use the same statics.
 pub(crate) fn find(modules: &[PtxModule], declared_in: &str) -> Option<usize> {
-    let contains =
-        |path: &str| declared_in.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"));
-    let found = (0..modules.len()).filter(|&i| contains(modules[i].path)).max_by_key(|&i| modules[i].path.len())?;
+    let found =
+        (0..modules.len()).filter(|&i| modules[i].contains(declared_in)).max_by_key(|&i| modules[i].path.len())?;
     let shares = |module: &PtxModule| std::ptr::eq(module.images, modules[found].images);
     if modules[found].images.is_empty() { Some(found) } else { modules.iter().position(shares) }
 }
 
 impl PtxModule {
+    /// Returns true if the Rust module `declared_in` is the module of these kernels or nested in it.
+    pub fn contains(&self, declared_in: &str) -> bool {
+        declared_in.strip_prefix(self.path).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
+    }
+
     /// Returns the images that a GPU of `capability` can run, best first.
     pub(crate) fn images_for(&self, capability: (u32, u32)) -> Vec<&'static PtxImage> {
         let mut images: Vec<_> = self.images.iter().filter(|image| image.arch <= arch(capability)).collect();

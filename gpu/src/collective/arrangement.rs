@@ -70,3 +70,14 @@ arrangement! {
     store_striped
     |item, _items| striped(item)
 }
+
+/// Calls `process` with the number of the first item of each chunk of `N` items, for a loop over items that is unrolled
+/// `N` times. The last chunk may have fewer items.
+#[inline(always)]
+pub fn for_each_chunk<const N: usize>(items: usize, mut process: impl FnMut(usize)) {
+    let mut first = 0;
+    while first < items {
+        process(first);
+        first += N;
+    }
+}

@@ -146,3 +146,13 @@ pub fn block_broadcast<T: Element>(place: Shared<T>, value: T, from: u32) -> T {
     thread::sync_threads();
     place.load(0)
 }
+
+/// Sets all elements of `words` to 0, in 16-byte stores. The view must start at a multiple of 16 bytes and have a
+/// multiple of 4 elements.
+#[inline(always)]
+pub fn clear(words: Shared<u32>) {
+    let vectors = words.cast::<[u32; 4]>();
+    for i in thread::block_stride(vectors.len()) {
+        vectors.store(i, [0; 4]);
+    }
+}

@@ -9,6 +9,9 @@
 //! first item with this digit. Finally, each warp processes its items in order. The lanes with the same digit find each
 //! other by a mask in shared memory. They get consecutive ranks, and the highest of them advances the counter.
 //!
+//! [`rank_digits`] does all of this. A kernel that does other work between the steps calls them itself:
+//! [`WarpWords::count`] for each item, [`scan_counts`], and [`WarpWords::rank_soon`] for each item.
+//!
 //! Source: CUB's `BlockRadixRankMatchEarlyCounts`.
 #![allow(clippy::needless_range_loop, reason = "an iterator over an array puts it into local memory")]
 
@@ -44,6 +47,18 @@ impl OfDigit {
     #[inline(always)]
     fn new(count: u32, start: u32) -> Self {
         Self(opaque(count << 16 | start))
+    }
+
+    /// Returns the word that holds both numbers.
+    #[inline(always)]
+    pub fn word(self) -> u32 {
+        self.0
+    }
+
+    /// Returns the numbers in a [`word`](Self::word), of this or another block.
+    #[inline(always)]
+    pub fn from_word(word: u32) -> Self {
+        Self(word)
     }
 
     /// Returns the number of items in the tile with this digit.
@@ -97,37 +112,17 @@ pub fn rank_digits<const N: usize, const WARPS: usize>(
     of_digit
 }
 
-/// Calls `ranked` with the number and the rank of each of the calling thread's items, whose digits `digit` returns. All
-/// threads have `items` items.
+/// Turns the counters of all warps into the rank of the warp's first item with each digit. In the first [`RADIX`]
+/// threads, calls `publish` with the count of the thread's digit, and returns this count and the rank of the first item
+/// with this digit.
 ///
-/// The loops are not unrolled, so that there are few instructions to load, and `items` is not limited. The obligations
-/// are those of [`rank_digits`].
+/// The obligations are those of [`rank_digits`]. The function begins and ends with a barrier.
 #[inline(always)]
-pub fn rank_digits_in_loop<const WARPS: usize>(
-    items: u32,
-    digit: impl Fn(u32) -> u32,
+pub fn scan_counts<const WARPS: usize>(
     words: Shared<u32>,
     aggregates: Shared<u32>,
-    mut ranked: impl FnMut(u32, u32),
-) {
-    let own = WarpWords::of_warp::<WARPS>(words);
-    let mut item = 0;
-    while item < items {
-        own.count(digit(item));
-        item += 1;
-    }
-    scan_counts::<WARPS>(words, aggregates, |_| ());
-    item = 0;
-    while item < items {
-        ranked(item, own.rank(digit(item)));
-        item += 1;
-    }
-}
-
-/// Turns the counters of all warps into the rank of the warp's first item with each digit. In the first [`RADIX`]
-/// threads, returns the count of the thread's digit and the rank of the first item with this digit.
-#[inline(always)]
-fn scan_counts<const WARPS: usize>(words: Shared<u32>, aggregates: Shared<u32>, publish: impl FnOnce(u32)) -> OfDigit {
+    publish: impl FnOnce(u32),
+) -> OfDigit {
     const { assert!(WARPS >= RADIX_WARPS, "a block needs a thread for each value of a digit") };
     let (thread, warp) = (thread::thread_idx_x() as usize, warp::warp_id() as usize);
     thread::sync_threads();
@@ -162,16 +157,16 @@ fn scan_counts<const WARPS: usize>(words: Shared<u32>, aggregates: Shared<u32>, 
 
 /// The counters and masks of a warp, one of each per value of a digit.
 #[derive(Clone, Copy)]
-struct WarpWords {
+pub struct WarpWords {
     counters: Shared<u32>,
     /// The lanes that have each digit, while the warp ranks an item; otherwise 0.
     masks: Shared<u32>,
 }
 
 impl WarpWords {
-    /// Returns the words of the calling warp.
+    /// Returns the words of the calling warp among `words`, those of a block of `WARPS` warps.
     #[inline(always)]
-    fn of_warp<const WARPS: usize>(words: Shared<u32>) -> Self {
+    pub fn of_warp<const WARPS: usize>(words: Shared<u32>) -> Self {
         let warp = warp::warp_id() as usize % WARPS;
         // SAFETY: `warp` is below `WARPS`, and the words of two times `WARPS` warps exist.
         unsafe {
@@ -180,15 +175,28 @@ impl WarpWords {
         }
     }
 
+    /// Sets the counters to 0. All lanes must have ranked their items.
+    #[inline(always)]
+    pub fn clear_counters(self) {
+        warp::sync_warp(warp::FULL_MASK);
+        let vectors = self.counters.cast::<[u32; 4]>();
+        let mut i = warp::lane_id() as usize;
+        while i < RADIX / 4 {
+            vectors.store(i, [0; 4]);
+            i += LANES;
+        }
+    }
+
     /// Counts a digit.
     #[inline(always)]
-    fn count(self, digit: u32) {
+    pub fn count(self, digit: u32) {
         self.counters.atomic_add(digit as usize % RADIX, 1);
     }
 
-    /// Returns the rank of the lane's item, whose digit is `digit`.
+    /// Returns the rank of the lane's item, whose digit is `digit`, after [`scan_counts`]. A warp ranks its items in
+    /// order.
     #[inline(always)]
-    fn rank(self, digit: u32) -> u32 {
+    pub fn rank(self, digit: u32) -> u32 {
         let (lane, digit) = (warp::lane_id(), digit as usize % RADIX);
         self.masks.atomic_xor(digit, 1 << lane);
         warp::sync_warp(warp::FULL_MASK);
@@ -204,6 +212,25 @@ impl WarpWords {
         // add theirs for the next item.
         warp::sync_warp(warp::FULL_MASK);
         if lane == last {
+            self.masks.atomic_xor(digit, mask);
+        }
+        first + position - 1
+    }
+
+    /// Does the same as [`rank`](Self::rank) for blocks that wait for the latency of shared memory: each lane loads the
+    /// counter with the mask, so that it waits once per item, and not for an atomic operation and a shuffle after that.
+    #[inline(always)]
+    pub fn rank_soon(self, digit: u32) -> u32 {
+        let (lane, digit) = (warp::lane_id(), digit as usize % RADIX);
+        self.masks.atomic_xor(digit, 1 << lane);
+        warp::sync_warp(warp::FULL_MASK);
+        let (mask, first) = (self.masks.load(digit), self.counters.load(digit));
+        // All lanes have loaded the words before the last lane changes them.
+        warp::sync_warp(warp::FULL_MASK);
+        let position = (mask & u32::MAX >> (warp::SIZE - 1 - lane)).count_ones();
+        if lane == warp::SIZE - 1 - mask.leading_zeros() {
+            self.counters.store(digit, first + position);
+            // Other lanes may already add their bits for the next item.
             self.masks.atomic_xor(digit, mask);
         }
         first + position - 1

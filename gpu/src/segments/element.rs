@@ -60,9 +60,9 @@ mod built_in {
     use super::{SegmentElement, Segments};
     use crate::accumulate::{ArgMax, ArgMin, Indexed};
     use crate::operator::{Max, Min, Sum};
-    use crate::segments::key::{Encoding, KeyBits};
     use crate::segments::segments_look_back;
     use crate::segments::work::{First, Least, Order, Segmented};
+    use crate::sort_key::{Encoding, KeyBits};
 
     crate::__segment_element! { u32 as u32, Sum, 7, Order::NONE, segments_look_back }
     crate::__segment_element! { i32 as u32, Sum, 7, Order::NONE, segments_look_back }

@@ -19,11 +19,6 @@
 //! `DeviceSegmentedReduce`.
 
 mod bounds;
-#[cfg(not(feature = "sort"))]
-#[path = "../sort/key.rs"]
-mod key;
-#[cfg(feature = "sort")]
-use crate::sort as key;
 mod open;
 mod scan;
 mod tile;

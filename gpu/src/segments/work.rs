@@ -2,9 +2,9 @@
 
 use cuda_std::{DeviceCopy, Element, Pod, Zeroable, opaque};
 
-use super::key::{Encoding, KeyBits};
 use crate::accumulate::Indexed;
 use crate::operator::Operator;
+use crate::sort_key::{Encoding, KeyBits};
 
 /// The order of the elements for [`Least`] and [`First`]: by the encoded keys of [`sort`](crate::sort).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, DeviceCopy)]

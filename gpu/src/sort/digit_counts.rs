@@ -11,14 +11,14 @@ use core::marker::PhantomData;
 
 use cuda_std::{Element, Global, GlobalMut, Shared, dynamic_shared, fence, kernel, shared_array, thread, unroll, warp};
 
-use super::key::{Encoding, KeyBits};
-use super::one_sweep::clear;
 use super::tuning::VECTORS;
 use super::words::{CONSTANT, COUNTS, FINISHED, WORDS, starts_of};
 use crate::collective::LANES;
+use crate::collective::block::clear;
 use crate::collective::ranks::{DIGIT_BITS, RADIX};
 use crate::collective::warp::{warp_broadcast, warp_inclusive_scan};
 use crate::operator::Sum;
+use crate::sort_key::{Encoding, KeyBits, digit_mask};
 
 /// Returns the number of bytes of dynamic shared memory for `copies` copies of the counters of keys of `key` bytes.
 pub const fn count_bytes(copies: u32, key: usize) -> usize {
@@ -171,13 +171,6 @@ impl<K: KeyBits> Digits<K> {
             }
         }
     }
-}
-
-/// Returns the mask of a digit that has `bits` bits, or [`DIGIT_BITS`] if that is less.
-#[inline(always)]
-pub fn digit_mask(bits: u32) -> u32 {
-    // The last operation tells the compiler that a digit is below `RADIX`.
-    ((1 << bits.min(DIGIT_BITS)) - 1) & (RADIX as u32 - 1)
 }
 
 /// Returns the whole vectors in `keys`, and the number of keys before the first vector.

@@ -9,10 +9,11 @@
 //! | [`sort_digit_counts()`], [`sort_one_sweep()`] | by eight bits per pass, in one launch with look-back | shared memory: conflicts at random digits; with payloads: scattered stores |
 //! | [`sort_one_block()`] | the same for few keys: all passes in one block and launch | the latency of shared memory |
 //!
-//! The last two rows form one rung, and the host selects one of them by the number of keys. The other rungs sort `u32`
-//! keys in ascending order, without a payload. A key of the last rung is an unsigned integer of 8 to 64 bits, or is
-//! encoded as one ([`Encoding`]). A payload has 4, 8 or 16 bytes. All types of the same sizes share one kernel
-//! instance. Structures are sorted by several fields through their indices ([`sort_gather()`]).
+//! The last two rows form one rung, and the host selects one of them by the number of keys. For numbers between theirs,
+//! one cluster of blocks sorts keys of 32 and 64 bits in one launch, if the device has clusters (`gpu::sort_cluster`).
+//! The other rungs sort `u32` keys in ascending order, without a payload. A key of the last rung is an unsigned integer
+//! of 8 to 64 bits, or is encoded as one ([`Encoding`]). A payload has 4, 8 or 16 bytes. All types of the same sizes
+//! share one kernel instance. Structures are sorted by several fields through their indices ([`sort_gather()`]).
 //!
 //! Floor (the least possible time): the device reads all keys once for the counts, and reads and writes keys and
 //! payloads once per pass, at its copy bandwidth. For 32-bit keys without a payload, these are 36 bytes per key.
@@ -24,15 +25,14 @@
 
 #![allow(clippy::needless_range_loop, reason = "an iterator over an array can put it in local memory")]
 
-mod key;
 pub mod tuning;
 mod words;
 
+pub use crate::sort_key::{Encoding, KeyBits, NoPayload, Payload, Words4};
 pub use bitonic::pairs;
 pub use bitonic_block::BLOCK_KEYS;
 pub use digit_counts::count_bytes;
 pub use four_bit::{DIGITS, FOUR_BIT_THREADS, FOUR_BIT_TILE, FOUR_BITS};
-pub use key::{Encoding, KeyBits, NoPayload, Payload, Words4};
 pub use one_block::one_block_bytes;
 pub use one_sweep::{FIRST, LAST, one_sweep_bytes};
 pub use words::{COUNTS, FINISHED, MAX_PASSES, MAX_PORTION, TICKET, WORDS, starts_of};

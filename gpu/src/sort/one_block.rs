@@ -2,19 +2,20 @@
 //! are sorted by as many blocks.
 //!
 //! Shared memory has two buffers for keys, and two for payloads. In each pass, the block ranks the keys by eight bits
-//! ([`ranks`](crate::collective::ranks)) and moves them from one buffer to the other. The loops are not unrolled,
-//! because a small sort would wait for its instructions.
+//! ([`ranks`](crate::collective::ranks)) and moves them from one buffer to the other. A thread processes
+//! [`ONE_BLOCK_CHUNK`] keys at a time, so that their loads overlap. The loops are not unrolled further, because a small
+//! sort would wait for its instructions.
 //!
 //! The kernel is limited by latency: of memory, and of the accesses to shared memory, one after the other.
 
-use cuda_std::{Global, GlobalMut, dynamic_shared, kernel, shared_array, thread, warp};
+use cuda_std::{Global, GlobalMut, dynamic_shared, kernel, shared_array, thread, unroll, warp};
 
-use super::digit_counts::digit_mask;
-use super::key::{Encoding, KeyBits, NoPayload, Payload, Words4};
-use super::one_sweep::clear;
-use super::tuning::{ONE_BLOCK_THREADS, ONE_BLOCK_WARPS};
+use super::tuning::{ONE_BLOCK_CHUNK, ONE_BLOCK_THREADS, ONE_BLOCK_WARPS};
 use crate::collective::LANES;
-use crate::collective::ranks::{DIGIT_BITS, RADIX_WARPS, rank_digits_in_loop, rank_words};
+use crate::collective::arrangement::for_each_chunk;
+use crate::collective::block::clear;
+use crate::collective::ranks::{DIGIT_BITS, RADIX_WARPS, WarpWords, rank_words, scan_counts};
+use crate::sort_key::{Encoding, KeyBits, NoPayload, Payload, Words4, digit_mask};
 
 /// Returns the number of bytes of dynamic shared memory for `items` keys of `key` bytes per thread, with payloads of
 /// `payload` bytes.
@@ -63,6 +64,7 @@ pub fn sort_one_block<K: KeyBits, P: Payload>(
     let values_room = if P::IS_NONE { 0 } else { room };
     let values_a = dynamic_shared::<P>().part(before / size_of::<P>(), values_room);
     let values_b = dynamic_shared::<P>().part(before / size_of::<P>() + values_room, values_room);
+    let digits = WarpWords::of_warp::<ONE_BLOCK_WARPS>(counters);
     let masks = K::masks(Encoding::from_code(encoding));
     let count = if segments.is_empty() { 1 } else { segments.len() / 2 };
     let mut segment = thread::block_idx_x() as usize;
@@ -73,63 +75,90 @@ pub fn sort_one_block<K: KeyBits, P: Payload>(
             (segments.load(2 * segment) as usize, segments.load(2 * segment + 1) as usize)
         };
         assert!(start <= stop && stop <= n && stop - start <= room);
-        let items = (stop - start).div_ceil(ONE_BLOCK_THREADS as usize) as u32;
+        let items = (stop - start).div_ceil(ONE_BLOCK_THREADS as usize);
         // The position of the thread's first key in the segment. The others are `LANES` apart.
-        let own = warp::warp_id() as usize * (items as usize * LANES) + warp::lane_id() as usize;
+        let own = warp::warp_id() as usize * (items * LANES) + warp::lane_id() as usize;
         let (mut from, mut to, mut values_from, mut values_to) = (keys_a, keys_b, values_a, values_b);
-        let mut position = own;
-        for _ in 0..items {
-            let (index, mut key) = (start + position, K::MAX);
-            if index < stop {
-                key = if in_place { keys_out.load(index) } else { keys.load(index) }.encode(masks);
-                if !P::IS_NONE {
-                    let value = if in_place {
-                        values_out.load(index)
-                    } else if values.is_empty() {
-                        P::of_index(index)
-                    } else {
-                        values.load(index)
-                    };
-                    values_from.store(position, value);
+        clear(counters);
+        for_each_chunk::<ONE_BLOCK_CHUNK>(items, |first| {
+            let (mut chunk, mut chunk_values) = ([K::MAX; ONE_BLOCK_CHUNK], [P::of_index(0); ONE_BLOCK_CHUNK]);
+            unroll!(C in ONE_BLOCK_CHUNK => {
+                let index = start + own + (first + C) * LANES;
+                if first + C < items && index < stop {
+                    chunk[C] = if in_place { keys_out.load(index) } else { keys.load(index) }.encode(masks);
+                    if !P::IS_NONE {
+                        chunk_values[C] = if in_place {
+                            values_out.load(index)
+                        } else if values.is_empty() {
+                            P::of_index(index)
+                        } else {
+                            values.load(index)
+                        };
+                    }
                 }
-            } else if !P::IS_NONE {
-                values_from.store(position, P::of_index(0));
-            }
-            from.store(position, key);
-            position += LANES;
-        }
+            });
+            unroll!(C in ONE_BLOCK_CHUNK => {
+                if first + C < items {
+                    let position = own + (first + C) * LANES;
+                    // SAFETY: the thread has `items` positions, and all threads together have at most `room`.
+                    unsafe { from.store_unchecked(position, chunk[C]) };
+                    if !P::IS_NONE {
+                        // SAFETY: the same.
+                        unsafe { values_from.store_unchecked(position, chunk_values[C]) };
+                    }
+                }
+            });
+        });
+        thread::sync_threads();
 
         let mut shift = begin;
         while shift < end {
-            clear(counters);
-            thread::sync_threads();
             let mask = digit_mask(end - shift);
-            rank_digits_in_loop::<ONE_BLOCK_WARPS>(
-                items,
-                |item| from.load(own + item as usize * LANES).digit(shift, mask),
-                counters,
-                aggregates,
-                |item, rank| {
-                    to.store(rank as usize, from.load(own + item as usize * LANES));
-                    if !P::IS_NONE {
-                        values_to.store(rank as usize, values_from.load(own + item as usize * LANES));
+            // SAFETY: the item exists, so its position is below `room`.
+            let key = |item: usize| unsafe { from.load_unchecked(own + item * LANES) };
+            for_each_chunk::<ONE_BLOCK_CHUNK>(items, |first| {
+                unroll!(C in ONE_BLOCK_CHUNK => {
+                    if first + C < items {
+                        digits.count(key(first + C).digit(shift, mask));
                     }
-                },
-            );
+                });
+            });
+            scan_counts::<ONE_BLOCK_WARPS>(counters, aggregates, |_| ());
+            for_each_chunk::<ONE_BLOCK_CHUNK>(items, |first| {
+                let mut chunk = [K::MAX; ONE_BLOCK_CHUNK];
+                unroll!(C in ONE_BLOCK_CHUNK => {
+                    if first + C < items {
+                        chunk[C] = key(first + C);
+                    }
+                });
+                unroll!(C in ONE_BLOCK_CHUNK => {
+                    if first + C < items {
+                        let rank = digits.rank_soon(chunk[C].digit(shift, mask)) as usize;
+                        // SAFETY: a rank is below the number of items of the block, which is at most `room`.
+                        unsafe { to.store_unchecked(rank, chunk[C]) };
+                        if !P::IS_NONE {
+                            // SAFETY: the same, and the item exists.
+                            unsafe {
+                                values_to.store_unchecked(rank, values_from.load_unchecked(own + (first + C) * LANES));
+                            }
+                        }
+                    }
+                });
+            });
+            digits.clear_counters();
             thread::sync_threads();
             (from, to, values_from, values_to) = (to, from, values_to, values_from);
             shift += DIGIT_BITS;
         }
 
-        position = own;
-        for _ in 0..items {
+        for item in 0..items {
+            let position = own + item * LANES;
             if start + position < stop {
                 keys_out.store(start + position, from.load(position).decode(masks));
                 if !P::IS_NONE {
                     values_out.store(start + position, values_from.load(position));
                 }
             }
-            position += LANES;
         }
         segment += thread::grid_dim_x() as usize;
     }

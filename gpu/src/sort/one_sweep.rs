@@ -32,17 +32,15 @@
 //! Sources: A. Adinets, D. Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for GPUs", NVIDIA, 2022;
 //! CUB's `DeviceRadixSort`.
 
-use cuda_std::{
-    Element, Global, GlobalMut, Shared, dynamic_shared, kernel, opaque, shared_array, thread, unroll, warp,
-};
+use cuda_std::{Element, Global, GlobalMut, dynamic_shared, kernel, opaque, shared_array, thread, unroll, warp};
 
-use super::digit_counts::digit_mask;
-use super::key::{Encoding, KeyBits, Masks, NoPayload, Payload, Words4};
 use super::tuning::{LOOK_BACK, SweepTile, one_sweep_tile};
 use super::words::{CONSTANT, TICKET};
 use crate::collective::LANES;
+use crate::collective::block::clear;
 use crate::collective::ranks::{RADIX, RADIX_WARPS, rank_digits, rank_words};
 use crate::collective::words::shuffle_idx;
+use crate::sort_key::{Encoding, KeyBits, Masks, NoPayload, Payload, Words4, digit_mask};
 
 /// The flag of a state that has the count of a tile.
 const AGGREGATE: u32 = 1 << 30;
@@ -282,15 +280,6 @@ fn for_each_position<const WARPS: usize>(count: u32, process: impl Fn(usize)) {
             }
         });
         position += CALLS as u32 * threads;
-    }
-}
-
-/// Sets all elements of `words` to 0, in 16-byte stores.
-#[inline(always)]
-pub(super) fn clear(words: Shared<u32>) {
-    let vectors = words.cast::<[u32; 4]>();
-    for i in thread::block_stride(vectors.len()) {
-        vectors.store(i, [0; 4]);
     }
 }
 

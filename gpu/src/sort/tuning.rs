@@ -14,6 +14,9 @@ pub const ONE_BLOCK_THREADS: u32 = 512;
 /// The number of warps per block of [`sort_one_block`](super::sort_one_block()).
 pub const ONE_BLOCK_WARPS: usize = (ONE_BLOCK_THREADS / warp::SIZE) as usize;
 
+/// The number of keys per thread whose loads overlap in [`sort_one_block`](super::sort_one_block()).
+pub const ONE_BLOCK_CHUNK: usize = 4;
+
 /// The number of threads per block of [`sort_digit_counts`](super::sort_digit_counts()).
 pub const COUNT_THREADS: u32 = 512;
 
@@ -77,6 +80,15 @@ pub const fn one_sweep_tile(key: usize, payload: usize) -> Option<SweepTile> {
 /// The largest number of keys per thread of [`sort_one_block`](super::sort_one_block()). For more keys, many blocks are
 /// faster.
 pub const ONE_BLOCK_ITEMS: u32 = 16;
+
+/// The number of blocks that sort few keys together. A row has the largest number of keys of a range, and the number of
+/// blocks for the range: 1 is [`sort_one_block`](super::sort_one_block()), and more are a cluster
+/// (`gpu::sort_cluster`).
+///
+/// If a device cannot run the blocks of a row, the next row holds. After the last row, keys are sorted by one block if
+/// it has room for them, and otherwise by many blocks. Every GPU with clusters runs clusters of 8 blocks, but not every
+/// one runs those of 16. The numbers are estimates; docs/notes/sort.md has the commands that measure them.
+pub const CLUSTER_ROWS: [(usize, u32); 3] = [(4096, 1), (32_768, 8), (65_536, 16)];
 
 /// Returns true if [`sort_one_block`](super::sort_one_block()) is built for keys of `key` bytes and payloads of
 /// `payload` bytes.

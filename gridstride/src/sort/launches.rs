@@ -9,12 +9,13 @@ use gpu::sort::{
     sort_bitonic_block, sort_bitonic_step, sort_digit_counts, sort_four_bit_counts, sort_four_bit_move, sort_one_block,
     sort_one_sweep, sort_split_flags, sort_split_move, starts_of,
 };
+use gpu::sort_cluster::sort_cluster;
 use launch::{Buffer, Call, LaunchConfig, Queue};
 
 use super::key::{cast, cast_mut};
 use super::not_built;
 use super::options::Order;
-use super::plan::Plan;
+use super::plan::{Plan, SortMethod, cluster_config, cluster_items};
 use crate::error::AlgorithmError;
 use crate::scan::{ScanKind, Scanner};
 
@@ -61,15 +62,18 @@ impl<B: KeyBits, P: Payload> Launches<'_, B, P> {
             SortRung::Bitonic => self.bitonic(),
             SortRung::Split => self.by_scans(1, counters),
             SortRung::FourBit => self.by_scans(FOUR_BITS, counters),
-            SortRung::OneSweep if self.plan.in_one_block => self.one_block(1, counters.words.view(), self.plan.n),
-            SortRung::OneSweep => {
-                let launched = self.one_sweep(counters.words, counters.states);
-                if launched.is_err() {
-                    // A failed sort may leave words from which the next sort cannot start.
-                    self.queue.fill_zero(counters.words)?;
+            SortRung::OneSweep => match self.plan.method {
+                SortMethod::OneBlock => self.one_block(1, counters.words.view(), self.plan.n),
+                SortMethod::Cluster { blocks } => self.cluster(blocks),
+                SortMethod::ManyBlocks => {
+                    let launched = self.one_sweep(counters.words, counters.states);
+                    if launched.is_err() {
+                        // A failed sort may leave words from which the next sort cannot start.
+                        self.queue.fill_zero(counters.words)?;
+                    }
+                    launched
                 }
-                launched
-            }
+            },
         }
     }
 
@@ -159,6 +163,15 @@ impl<B: KeyBits, P: Payload> Launches<'_, B, P> {
         let call =
             sort_one_block::if_built::<B, P>(keys, values, keys_out, values_out, segments, begin, end, code, items);
         self.launch(LaunchConfig::new(blocks, ONE_BLOCK_THREADS).shared_bytes(bytes), call)
+    }
+
+    /// Launches the kernel that sorts all keys in one cluster of `blocks` blocks.
+    fn cluster(&self, blocks: u32) -> Result<(), AlgorithmError> {
+        let (Order { encoding, begin, end }, (keys, values)) = (self.order, self.input_or_in_place());
+        // The cast is lossless, because a thread has few keys.
+        let (items, code) = (cluster_items(self.plan.n, blocks) as u32, encoding.code());
+        let call = sort_cluster::if_built::<B, P>(keys, values, self.keys, self.values, begin, end, code, items);
+        self.launch(cluster_config(self.plan.n, blocks, size_of::<B>(), P::SIZE), call)
     }
 
     /// Launches the sorting network in one block.

@@ -48,6 +48,8 @@ pub use gpu::sort::Encoding;
 pub use key::SortKey;
 pub(crate) use launches::{grid, written};
 pub use options::SortOptions;
+#[doc(hidden)]
+pub use plan::SortMethod;
 pub use plan::{Plan, default_rung};
 pub use segments::SegmentSorter;
 pub use sorter::{SortIndex, Sorter, plan};

@@ -6,6 +6,7 @@ use gpu::sort::{Encoding, KeyBits, SortRung};
 
 use super::SortKey;
 use super::key::is_none;
+use super::plan::SortMethod;
 use crate::capabilities;
 use crate::error::AlgorithmError;
 use cuda_std::{Element, Ladder};
@@ -23,6 +24,10 @@ pub struct SortOptions {
     /// Compares only these bits of the encoded keys: of unsigned integers the bits themselves. Fewer bits take fewer
     /// passes. `None` compares all bits.
     pub bits: Option<Range<u32>>,
+    /// The kernels that the rung `one_sweep` launches, for tests and measurements. With `None`, the number of keys
+    /// selects them.
+    #[doc(hidden)]
+    pub method: Option<SortMethod>,
 }
 
 impl SortOptions {

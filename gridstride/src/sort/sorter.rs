@@ -10,7 +10,7 @@ use launch::{Buffer, Device, Error, Held, Queue, Resources};
 use super::key::{cast, cast_mut, is_none, with_payload};
 use super::launches::{Counters, Input, Launches};
 use super::options::{Order, SortOptions};
-use super::plan::Plan;
+use super::plan::{Plan, SortMethod};
 use super::{SortKey, not_built};
 use crate::capabilities;
 use crate::error::AlgorithmError;
@@ -73,7 +73,7 @@ impl<K: SortKey, V: Element> Sorter<K, V> {
             );
         }
         let order = options.order::<K, V>(plan.rung)?;
-        let is_swept = plan.rung == SortRung::OneSweep && !plan.in_one_block;
+        let is_swept = plan.rung == SortRung::OneSweep && plan.method == SortMethod::ManyBlocks;
         let scans = matches!(plan.rung, SortRung::Split | SortRung::FourBit);
         let between = if is_swept || scans { plan.n } else { 0 };
         let words = plan.state_words();
@@ -290,8 +290,16 @@ pub fn plan<K: SortKey, V: Element>(
         let offered = format!("at most {}; rung one_sweep takes any number", u32::MAX);
         return Err(capabilities::refused(rung.rung(), format!("{n} keys"), offered));
     }
-    with_payload!(V, P => Plan::new::<K::Bits, P>(device, rung, n), _ => None)
-        .ok_or_else(|| not_built::<K::Bits, V>(rung))
+    let plan = with_payload!(V, P => Plan::new::<K::Bits, P>(device, rung, n, options.method), _ => None)
+        .ok_or_else(|| not_built::<K::Bits, V>(rung))?;
+    match options.method {
+        Some(method) if method != plan.method => {
+            let requested = format!("{n} keys by the method {method:?}");
+            let offered = "on this device other methods for these keys: leave the method out".to_owned();
+            Err(capabilities::refused(rung.rung(), requested, offered))
+        }
+        _ => Ok(plan),
+    }
 }
 
 /// Returns the addresses of the bytes of `len` elements.

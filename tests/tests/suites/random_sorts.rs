@@ -14,7 +14,7 @@ use gpu::sort::{NoPayload, Words4};
 use gridstride::numbers::NumberType;
 use gridstride::prelude::*;
 use gridstride::select::SelectRung;
-use gridstride::sort::{SegmentSorter, SortOptions, SortRung, Sorter, plan};
+use gridstride::sort::{SegmentSorter, SortMethod, SortOptions, SortRung, Sorter, plan};
 use launch::Device;
 use rand::Rng;
 use tests::{gpu, random, simulated};
@@ -126,7 +126,8 @@ fn sort<K: ReferenceKey, V: Value>(device: &Device, random: &mut Random<impl Rng
         let begin = random.below(width) as u32;
         begin..begin + 1 + random.below(width - begin as usize) as u32
     });
-    let options = SortOptions { descending: random.flip(), nan_last: bits.is_none() && random.flip(), bits };
+    let options =
+        SortOptions { descending: random.flip(), nan_last: bits.is_none() && random.flip(), bits, method: None };
     // The order of different NaNs is unspecified if all of them are last.
     let only_nan = K::from_f64(f64::NAN);
     let replaced = |key: K| if options.nan_last && key.is_nan() { only_nan } else { key };
@@ -146,7 +147,16 @@ fn sort<K: ReferenceKey, V: Value>(device: &Device, random: &mut Random<impl Rng
     let count = if size_of::<V>() == 1 { 0 } else { n };
     let values: Vec<V> = (0..count).map(V::of).collect();
     let (dkeys, mut dvalues) = (device.upload(&keys).unwrap(), device.upload(&values).unwrap());
-    let plan = plan::<K, V>(device, SortRung::OneSweep, n, &options).unwrap().with_portion(1 + random.below(2 * n + 1));
+    let method = match random.below(4) {
+        0 => SortMethod::OneBlock,
+        1 | 2 => SortMethod::Cluster { blocks: 2 + random.below(7) as u32 },
+        _ => SortMethod::ManyBlocks,
+    };
+    let plan = plan::<K, V>(device, SortRung::OneSweep, n, &SortOptions { method: Some(method), ..options.clone() })
+        // The method may not sort these keys, or so many of them.
+        .or_else(|_| plan::<K, V>(device, SortRung::OneSweep, n, &options))
+        .unwrap()
+        .with_portion(1 + random.below(2 * n + 1));
     let mut sorter = Sorter::<K, V>::with_plan(device, plan, &options).unwrap();
     let mut sorted = device.alloc(n).unwrap();
     if random.flip() {
@@ -158,7 +168,8 @@ fn sort<K: ReferenceKey, V: Value>(device: &Device, random: &mut Random<impl Rng
         sorter.sort_pairs_views(device.queue(), input, (sorted.view_mut(), found.view_mut())).unwrap();
         dvalues = found;
     }
-    let what = format!("{n} keys of {} with values of {} bytes, {options:?}", K::TYPE, size_of::<V>());
+    let (width, method) = (size_of::<V>(), plan.method());
+    let what = format!("{n} keys of {} with values of {width} bytes, {options:?}, {method:?}", K::TYPE);
     assert_same(&sorted.download().unwrap(), &expected, &what);
     if count > 0 {
         let found: Vec<usize> = dvalues.download().unwrap().into_iter().map(V::index).collect();

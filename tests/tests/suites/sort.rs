@@ -1,11 +1,12 @@
 //! Sort: every rung against the standard library's stable sort, on every device, at awkward sizes.
 
 use cuda_std::{Ladder, bf16, f16};
+use gpu::sort::tuning::CLUSTER_ROWS;
 use gpu::sort::{FINISHED, NoPayload, TICKET, WORDS};
 use gridstride::AlgorithmError;
 use gridstride::prelude::*;
-use gridstride::sort::{SortKey, SortOptions, SortRung, Sorter, plan};
-use launch::{Device, Element};
+use gridstride::sort::{SortKey, SortMethod, SortOptions, SortRung, Sorter, plan};
+use launch::{Device, Element, Simulator};
 use rand::Rng;
 use tests::{checked_devices, devices, random, simulated};
 use workbench::sort::reference::{ReferenceKey, argsort};
@@ -50,7 +51,12 @@ fn check<K: ReferenceKey>(device: &Device, rung: SortRung, keys: &[K], options: 
 
 fn conforms(rung: SortRung) {
     let max = rung.rung().max_elements().unwrap_or(usize::MAX);
-    let options = SortOptions::default();
+    // Clusters have a test of their own.
+    let options = |n| match rung {
+        SortRung::OneSweep if n <= 8192 => by(SortMethod::OneBlock),
+        SortRung::OneSweep => by(SortMethod::ManyBlocks),
+        _ => SortOptions::default(),
+    };
     for device in devices() {
         // The rungs with many launches get fewer keys.
         let max = match rung {
@@ -59,14 +65,19 @@ fn conforms(rung: SortRung) {
             _ => max.min(2049),
         };
         for n in SIZES.into_iter().filter(|&n| n <= max) {
-            check::<u32>(&device, rung, &keys(n, 1), &options);
+            check::<u32>(&device, rung, &keys(n, 1), &options(n));
         }
     }
     for device in checked_devices() {
         for n in if rung == SortRung::Split { [1, 33, 100] } else { [1, 33, 1025] } {
-            check::<u32>(&device, rung, &keys(n, 1), &options);
+            check::<u32>(&device, rung, &keys(n, 1), &options(n));
         }
     }
+}
+
+/// Returns the options for an ascending sort by `method`.
+pub fn by(method: SortMethod) -> SortOptions {
+    SortOptions { method: Some(method), ..SortOptions::default() }
 }
 
 macro_rules! suite {
@@ -86,6 +97,57 @@ suite! {
     split_conforms: Split;
     four_bit_conforms: FourBit;
     one_sweep_conforms: OneSweep;
+}
+
+/// Tests clusters of all sizes that the simulator runs, with shares that are full, nearly full and nearly empty.
+#[test]
+fn clusters_conform() {
+    let check = |device: &Device, n, blocks| {
+        check::<u32>(device, SortRung::OneSweep, &keys(n, 1), &by(SortMethod::Cluster { blocks }));
+    };
+    for device in devices() {
+        for n in [1, 2, 511, 513, 1023, 1024, 1025, 4097, 8191, 8192] {
+            check(&device, n, 2);
+        }
+    }
+    for (blocks, full) in [(3, 12_288), (4, 16_384), (7, 28_672), (8, 32_768), (16, 65_536)] {
+        let device = Device::simulated(Simulator::new().with_multiprocessors(blocks));
+        check(&device, full, blocks);
+        check(&device, full - 1, blocks);
+        check(&device, 700, blocks);
+    }
+    for device in checked_devices() {
+        check(&device, 700, 2);
+    }
+}
+
+/// Tests that the plan changes the method at the ends of the rows of [`CLUSTER_ROWS`], that it leaves out clusters that
+/// a device cannot run and keys that no cluster sorts, and that the methods sort as many keys as the rows say.
+#[test]
+fn the_number_of_keys_selects_the_method() {
+    use SortMethod::{Cluster, ManyBlocks, OneBlock};
+    fn method<K: SortKey, V: Element>(device: &Device, n: usize) -> SortMethod {
+        plan::<K, V>(device, SortRung::OneSweep, n, &SortOptions::default()).unwrap().method()
+    }
+    let device = Device::simulated(Simulator::new().with_multiprocessors(16));
+    let mut first = 0;
+    for (max, blocks) in CLUSTER_ROWS {
+        let expected = if blocks == 1 { OneBlock } else { Cluster { blocks } };
+        for n in [first, max] {
+            assert_eq!([method::<u32, NoPayload>(&device, n), method::<i64, f32>(&device, n)], [expected; 2], "{n}");
+            check::<u32>(&device, SortRung::OneSweep, &keys(n, 1), &SortOptions::default());
+        }
+        first = max + 1;
+    }
+    assert_eq!(method::<u32, NoPayload>(&device, first), ManyBlocks);
+    assert_eq!([method::<u16, NoPayload>(&device, 8192), method::<u32, u64>(&device, 4096)], [OneBlock; 2]);
+    assert_eq!([method::<u16, NoPayload>(&device, 8193), method::<u32, u64>(&device, 10_000)], [ManyBlocks; 2]);
+    let one = Device::simulated(Simulator::new().with_multiprocessors(1));
+    assert_eq!([8192, 8193].map(|n| method::<u32, NoPayload>(&one, n)), [OneBlock, ManyBlocks]);
+    let error = Sorter::<u32>::new(&one, SortRung::OneSweep, 9000, &by(Cluster { blocks: 8 })).err().unwrap();
+    assert!(error.to_string().contains("Cluster { blocks: 8 }"), "{error}");
+    assert_eq!(["block", "cluster:16", "many"].map(str::parse), [OneBlock, Cluster { blocks: 16 }, ManyBlocks].map(Ok));
+    assert!("cluster:17".parse::<SortMethod>().unwrap_err().contains("2 to 16"));
 }
 
 /// Tests the tiles of one sweep in hostile orders, also in several portions per pass, with one after the other using
@@ -188,10 +250,11 @@ fn keys_that_are_alike_are_sorted() {
 #[test]
 fn only_the_bits_of_the_range_are_compared() {
     let device = simulated(0);
-    for n in [300, 9001] {
+    let cluster = SortMethod::Cluster { blocks: 2 };
+    for (n, method) in [(300, SortMethod::OneBlock), (1500, cluster), (9001, SortMethod::ManyBlocks)] {
         let keys = keys::<u32>(n, 8);
         for (begin, end) in [(0, 32), (0, 1), (31, 32), (5, 13), (3, 20), (8, 32)] {
-            let options = SortOptions { bits: Some(begin..end), ..SortOptions::default() };
+            let options = SortOptions { bits: Some(begin..end), ..by(method) };
             let of = |key: u32| (u64::from(key) >> begin) & ((1 << (end - begin)) - 1);
             let mut expected = keys.clone();
             expected.sort_by_key(|&key| of(key));

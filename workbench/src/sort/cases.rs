@@ -7,7 +7,7 @@ use gpu::sort::NoPayload;
 use super::fields::{sort_by_fields, structures};
 use super::reference::{ReferenceKey, argsort};
 use crate::case::{Case, CaseError, Stage, bits, equal};
-use gridstride::sort::{SegmentSorter, SortOptions, SortRung, Sorter, plan};
+use gridstride::sort::{SegmentSorter, SortMethod, SortOptions, SortRung, Sorter, plan};
 
 /// The number of keys for the first rungs: they form whole tiles of four bits, and a tile that is not whole.
 const FEW: usize = 1024 + 77;
@@ -33,20 +33,34 @@ pub(crate) fn cases() -> Vec<Case> {
     };
     const SWEEP: &[&str] = &["sort_one_sweep", "sort_digit_counts"];
     add("u32 keys in several tiles", SWEEP, |stage| {
-        sort::<u32>(stage, SortRung::OneSweep, TILES, |bits| bits as u32, &SortOptions::default())
+        sort::<u32>(stage, SortRung::OneSweep, TILES, |bits| bits as u32, &by(SortMethod::ManyBlocks))
     });
     add("u64 keys, counted by several blocks", SWEEP, |stage| {
-        sort::<u64>(stage, SortRung::OneSweep, TILES, |bits| bits & 0xff_ffff, &SortOptions::default())
+        sort::<u64>(stage, SortRung::OneSweep, TILES, |bits| bits & 0xff_ffff, &by(SortMethod::ManyBlocks))
     });
     add("f32 keys by bits 20..32, from element 1 on, with indices, two portions of a pass", SWEEP, indices);
     add("u8 keys that are all equal, in place", SWEEP, equal_keys);
-    add("u64 keys in one block, with values, in place", &["sort_one_block"], one_block);
+    add("u64 keys in one block, with values, in place", &["sort_one_block"], |stage| {
+        pairs(stage, SortMethod::OneBlock)
+    });
+    add("u64 keys in a cluster, with values, in place", &["sort_cluster"], |stage| {
+        pairs(stage, SortMethod::Cluster { blocks: 3 })
+    });
+    add("u32 keys into another buffer, in a cluster", &["sort_cluster"], |stage| {
+        let options = by(SortMethod::Cluster { blocks: 2 });
+        sort::<u32>(stage, SortRung::OneSweep, 600, |bits| bits as u32, &options)
+    });
     add("u32 keys into another buffer, in one block", &["sort_one_block"], |stage| {
         sort::<u32>(stage, SortRung::OneSweep, 600, |bits| bits as u32, &SortOptions::default())
     });
     add("i32 keys in segments, in place", &["sort_one_block"], segments);
     add("structures by two of their fields", &["sort_gather", "sort_one_block"], fields);
     cases
+}
+
+/// Returns the options for an ascending sort by `method`.
+fn by(method: SortMethod) -> SortOptions {
+    SortOptions { method: Some(method), ..SortOptions::default() }
 }
 
 /// Checks the sort of `n` keys.
@@ -69,7 +83,7 @@ fn indices(stage: &Stage) -> Result<(), CaseError> {
     let device = &stage.device;
     // By these bits, keys are equal if their signs, exponents and upper three fraction bits are.
     let keys: Vec<f32> = (0..=N).map(|index| f32::from_bits((bits(index) >> 32) as u32 & 0x8fff_ffff)).collect();
-    let options = SortOptions { bits: Some(20..32), ..SortOptions::default() };
+    let options = SortOptions { bits: Some(20..32), ..by(SortMethod::ManyBlocks) };
     let plan = plan::<f32, u32>(device, SortRung::OneSweep, N, &options)?.with_portion(2 * 10 * 384);
     let values: Vec<u32> = (0..N as u32).collect();
     let (dkeys, dvalues) = (device.upload(&keys)?, device.upload(&values)?);
@@ -98,11 +112,11 @@ fn equal_keys(stage: &Stage) -> Result<(), CaseError> {
     equal("keys", &keys.download()?, &[7; N])
 }
 
-fn one_block(stage: &Stage) -> Result<(), CaseError> {
+fn pairs(stage: &Stage, method: SortMethod) -> Result<(), CaseError> {
     const N: usize = 2 * 512 + 5;
     let keys: Vec<u64> = (0..N).map(|index| (bits(index) % 300) << 40).collect();
     let values: Vec<u32> = (0..N as u32).collect();
-    let options = SortOptions { bits: Some(36..52), ..SortOptions::descending() };
+    let options = SortOptions { bits: Some(36..52), descending: true, ..by(method) };
     let (mut dkeys, mut dvalues) = (stage.device.upload(&keys)?, stage.device.upload(&values)?);
     let mut sorter = Sorter::new(&stage.device, SortRung::OneSweep, N, &options)?;
     sorter.sort_pairs_in(stage.device.queue(), &mut dkeys, &mut dvalues)?;

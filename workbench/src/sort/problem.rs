@@ -15,7 +15,7 @@ use crate::deviation::Deviation;
 use crate::error::{WorkbenchError, invalid};
 use crate::vectors::{Computation, HostVector, Layout, Layouts, VectorProblem, Vectors, typed};
 use gridstride::numbers::NumberType;
-use gridstride::sort::{SortOptions, SortRung, Sorter, default_rung, plan};
+use gridstride::sort::{SortMethod, SortOptions, SortRung, Sorter, default_rung, plan};
 
 /// The algorithm sort, which sorts random keys.
 pub struct SortAlgorithm;
@@ -52,8 +52,15 @@ impl Algorithm for SortAlgorithm {
                 _ => Err("it must be 0, 4, 8 or 16".into()),
             },
         };
+        const METHOD: ProblemOption = ProblemOption {
+            name: "method",
+            value: "METHOD",
+            help: "Kernels of rung one_sweep: auto (by the number of keys), block, cluster:N with N blocks, or many",
+            default: "auto",
+            check: |text| method(text).map(drop),
+        };
         const DESCENDING: ProblemOption = ProblemOption::flag("descending", "Sort in descending order");
-        &[TYPE, Kind::OPTION, VALUES, DESCENDING, ProblemOption::FROM]
+        &[TYPE, Kind::OPTION, VALUES, DESCENDING, METHOD, ProblemOption::FROM]
     }
 
     fn types(&self) -> Vec<NumberType> {
@@ -68,7 +75,11 @@ impl Algorithm for SortAlgorithm {
             kind: Kind::parse(options.get("keys").unwrap_or("uniform"))?,
             number: options.element_type(self.name(), &self.types())?,
             value_bytes: options.value("values", 0)?,
-            order: SortOptions { descending: options.has("descending"), ..SortOptions::default() },
+            order: SortOptions {
+                descending: options.has("descending"),
+                method: method(options.get("method").unwrap_or("auto")).map_err(WorkbenchError::Options)?,
+                ..SortOptions::default()
+            },
             expected: OnceLock::new(),
         };
         if problem.from > 0 && problem.value_bytes > 0 {
@@ -103,6 +114,11 @@ impl Algorithm for SortAlgorithm {
     fn others(&self) -> &'static [Other] {
         const { &[super::fields::GATHER] }
     }
+}
+
+/// Parses a method of the rung `one_sweep`, or `auto` as `None`.
+fn method(text: &str) -> Result<Option<SortMethod>, String> {
+    if text == "auto" { Ok(None) } else { text.parse().map(Some) }
 }
 
 /// The problem of sorting `n` random keys.

@@ -103,6 +103,16 @@ pub(super) const EXCEPTIONS: &[Exception] = &[
         reason: "each unrolled item has the two warp barriers of its rank",
     },
     Exception {
+        kernels: "sort_one_block_*",
+        barriers: Barriers { block: 5, warp: 9 },
+        reason: "each of the four items of a chunk has the two warp barriers of its rank",
+    },
+    Exception {
+        kernels: "sort_cluster_*",
+        barriers: Barriers { block: 8, warp: 17 },
+        reason: "the barriers of the cluster are named `sync` and `wait`; each of eight items has the two of its rank",
+    },
+    Exception {
         kernels: "life_streaming_6_*",
         barriers: Barriers { block: 0, warp: 6 },
         reason: "the PTX has both rounds that fill the pipeline, and the source has one",

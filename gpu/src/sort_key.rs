@@ -1,6 +1,9 @@
-//! The keys of the kernels: unsigned integers, and the encoding of other keys in them.
+//! The keys of radix sorts: unsigned integers, the encoding of other numbers in them, and the values that move with
+//! them. Several algorithms share the encoding.
 
 use cuda_std::Element;
+
+use crate::collective::ranks::{DIGIT_BITS, RADIX};
 
 /// The encoding of keys as unsigned integers that have the same order.
 ///
@@ -181,3 +184,10 @@ impl Payload for u64 {
 }
 
 impl Payload for Words4 {}
+
+/// Returns the mask of a digit that has `bits` bits, or [`DIGIT_BITS`] if that is less.
+#[inline(always)]
+pub fn digit_mask(bits: u32) -> u32 {
+    // The last operation tells the compiler that a digit is below `RADIX`.
+    ((1 << bits.min(DIGIT_BITS)) - 1) & (RADIX as u32 - 1)
+}
