@@ -102,7 +102,7 @@ attributes! {
         PTX_VERSION = 5,
         BINARY_VERSION = 6,
         MAX_DYNAMIC_SHARED_SIZE_BYTES = 8,
-        NON_PORTABLE_CLUSTER_SIZE_ALLOWED = 13,
+        NON_PORTABLE_CLUSTER_SIZE_ALLOWED = 14,
     }
 }
 
