@@ -14,7 +14,7 @@ use gridstride::select::{
 use launch::Device;
 use proptest::prelude::*;
 use rand::Rng;
-use tests::{all_devices, checked_devices, devices, random, simulated};
+use tests::{Turns, checked_devices, devices, devices_and_turns, random, simulated};
 use workbench::select::reference::{begins_run, partition, run_lengths};
 
 /// Returns sizes near a warp, one tile and several tiles, for elements of `bytes` bytes.
@@ -61,14 +61,14 @@ fn elements<T: Number>(n: usize, seed: u64) -> Vec<T> {
         .collect()
 }
 
-fn conforms_for<T>(device: &Device, rung: SelectRung, most: usize)
+fn conforms_for<T>(device: &Device, turns: &Turns, rung: SelectRung)
 where
     T: Number + NumberFormat + Debug + SelectElement<Interval<T>> + SelectElement<Runs> + SelectElement<ByFlag>,
 {
     if check::<T, ByFlag>(rung).is_err() {
         return;
     }
-    for n in sizes(size_of::<T>()).into_iter().filter(|&n| n <= most) {
+    for n in sizes(size_of::<T>()).into_iter().filter(|&n| turns.takes(n)) {
         let x = elements::<T>(n, n as u64);
         let what = format!("{rung}, {n} {}, {}", std::any::type_name::<T>(), device.name());
         let own = &x[1..];
@@ -82,21 +82,17 @@ where
 }
 
 fn conforms(rung: SelectRung) {
-    for device in devices() {
-        conforms_for::<u8>(&device, rung, usize::MAX);
-        conforms_for::<i8>(&device, rung, usize::MAX);
-        conforms_for::<u16>(&device, rung, usize::MAX);
-        conforms_for::<f16>(&device, rung, usize::MAX);
-        conforms_for::<bf16>(&device, rung, usize::MAX);
-        conforms_for::<u32>(&device, rung, usize::MAX);
-        conforms_for::<i32>(&device, rung, usize::MAX);
-        conforms_for::<f32>(&device, rung, usize::MAX);
-        conforms_for::<i64>(&device, rung, usize::MAX);
-        conforms_for::<f64>(&device, rung, usize::MAX);
-    }
-    for device in checked_devices() {
-        conforms_for::<u32>(&device, rung, 2100);
-        conforms_for::<f64>(&device, rung, 1100);
+    for (device, turns) in devices_and_turns(2100) {
+        conforms_for::<u8>(&device, &turns, rung);
+        conforms_for::<i8>(&device, &turns, rung);
+        conforms_for::<u16>(&device, &turns, rung);
+        conforms_for::<f16>(&device, &turns, rung);
+        conforms_for::<bf16>(&device, &turns, rung);
+        conforms_for::<u32>(&device, &turns, rung);
+        conforms_for::<i32>(&device, &turns, rung);
+        conforms_for::<f32>(&device, &turns, rung);
+        conforms_for::<i64>(&device, &turns, rung);
+        conforms_for::<f64>(&device, &turns, rung);
     }
 }
 
@@ -133,8 +129,8 @@ fn wide_elements_are_selected_by_flags() {
 
 #[test]
 fn runs_are_encoded() {
-    fn check<T: Number + RunElement>(device: &Device, most: usize, length: usize) {
-        for n in sizes(size_of::<T>()).into_iter().filter(|&n| n <= most) {
+    fn check<T: Number + RunElement>(device: &Device, turns: &Turns, length: usize) {
+        for n in sizes(size_of::<T>()).into_iter().filter(|&n| turns.takes(n)) {
             let x: Vec<T> = elements::<T>(n / length + 1, n as u64)
                 .iter()
                 .flat_map(|&element| std::iter::repeat_n(element, length))
@@ -153,16 +149,13 @@ fn runs_are_encoded() {
             assert_eq!(lengths.download().unwrap()[..elements.len()], expected, "{what}");
         }
     }
-    for device in devices() {
-        check::<u8>(&device, usize::MAX, 1);
-        check::<u16>(&device, usize::MAX, 40);
-        check::<f32>(&device, usize::MAX, 1);
-        check::<u32>(&device, usize::MAX, 1700);
-        check::<f64>(&device, usize::MAX, 3);
-    }
-    for device in checked_devices() {
-        check::<i32>(&device, 2100, 5);
-        check::<u32>(&device, 2100, 1700);
+    for (device, turns) in devices_and_turns(2100) {
+        check::<u8>(&device, &turns, 1);
+        check::<u16>(&device, &turns, 40);
+        check::<f32>(&device, &turns, 1);
+        check::<i32>(&device, &turns, 5);
+        check::<u32>(&device, &turns, 1700);
+        check::<f64>(&device, &turns, 3);
     }
     let error = RunLengthEncoder::<u8>::new(&simulated(0), 1 << 32).err().unwrap().to_string();
     assert!(error.contains("4294967296 elements") && error.contains("up to 4294967295"), "{error}");
@@ -213,7 +206,7 @@ fn floats_are_equal_as_by_their_operator() {
 
 #[test]
 fn what_does_not_fit_is_counted_and_not_stored() {
-    for device in all_devices() {
+    for device in devices().chain(checked_devices().step_by(4)) {
         for &rung in SelectRung::ALL {
             let x = device.upload(&(0..5000).collect::<Vec<u32>>()).unwrap();
             let [mut y, mut rejected] = [0; 2].map(|_| device.zeroed::<u32>(2002).unwrap());
@@ -231,7 +224,7 @@ fn what_does_not_fit_is_counted_and_not_stored() {
 
 #[test]
 fn a_selection_is_made_again_in_a_graph() {
-    for device in all_devices() {
+    for device in devices().chain(checked_devices().step_by(4)) {
         for &rung in SelectRung::ALL {
             let made = Selector::<u32, Interval<u32>>::new(&device, rung, 3001).unwrap();
             let x = device.zeroed::<u32>(3001).unwrap();

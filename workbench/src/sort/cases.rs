@@ -32,11 +32,13 @@ pub(crate) fn cases() -> Vec<Case> {
         cases.push(Case::new("sort", SortRung::OneSweep.name(), kernels, what, run));
     };
     const SWEEP: &[&str] = &["sort_one_sweep", "sort_digit_counts"];
-    add("u32 keys in several tiles", SWEEP, |stage| {
-        sort::<u32>(stage, SortRung::OneSweep, TILES, |bits| bits as u32, &by(SortMethod::ManyBlocks))
+    add("u32 keys in several tiles, two passes", SWEEP, |stage| {
+        let options = SortOptions { bits: Some(0..16), ..by(SortMethod::ManyBlocks) };
+        sort::<u32>(stage, SortRung::OneSweep, TILES, |bits| bits as u32 & 0xffff, &options)
     });
-    add("u64 keys, counted by several blocks", SWEEP, |stage| {
-        sort::<u64>(stage, SortRung::OneSweep, TILES, |bits| bits & 0xff_ffff, &by(SortMethod::ManyBlocks))
+    add("u64 keys, counted by several blocks, three passes", SWEEP, |stage| {
+        let options = SortOptions { bits: Some(0..24), ..by(SortMethod::ManyBlocks) };
+        sort::<u64>(stage, SortRung::OneSweep, TILES, |bits| bits & 0xff_ffff, &options)
     });
     add("f32 keys by bits 20..32, from element 1 on, with indices, two portions of a pass", SWEEP, indices);
     add("u8 keys that are all equal, in place", SWEEP, equal_keys);

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::INLINE;
 use crate::arch::Arch;
 
 /// The start of the comment for a fallback: `// cuda_std fallback <part> <architecture>`, followed by `missing` if
@@ -34,13 +35,13 @@ pub fn take(ptx: &str) -> (String, Vec<Fallback>) {
     let mut lines = ptx.split_inclusive('\n').peekable();
     while let Some(line) = lines.next() {
         // The comment for a fallback is alone between the comments that enclose inline assembly.
-        let is_opened = line.trim() == "// begin inline asm";
+        let is_opened = line.trim() == INLINE[0];
         let note = if is_opened { lines.peek().copied().unwrap_or_default() } else { line };
         match note.trim().strip_prefix(FALLBACK).and_then(fallback) {
             Some(found) => {
                 if is_opened {
                     lines.next();
-                    lines.next_if(|line| line.trim() == "// end inline asm");
+                    lines.next_if(|line| line.trim() == INLINE[1]);
                 }
                 fallbacks.push(found);
             }

@@ -1,5 +1,7 @@
 //! Flushes subnormal numbers to zero: marks instructions in the PTX, because `rustc` has no flag for it.
 
+use super::INLINE;
+
 /// The `f32` instructions that support the modifier `.ftz`.
 const MARKED: &[&str] = &[
     "abs", "add", "cos", "cvt", "div", "ex2", "fma", "lg2", "mad", "max", "min", "mul", "neg", "rcp", "rsqrt", "set",
@@ -12,10 +14,8 @@ pub fn flush_subnormals(ptx: &str) -> String {
     let mut inline = false;
     let mut text = String::with_capacity(ptx.len());
     for line in ptx.split_inclusive('\n') {
-        match line.trim() {
-            "// begin inline asm" => inline = true,
-            "// end inline asm" => inline = false,
-            _ => {}
+        if let Some(mark) = INLINE.iter().position(|&mark| mark == line.trim()) {
+            inline = mark == 0;
         }
         match if inline { None } else { flushing(line) } {
             Some(line) => text.push_str(&line),

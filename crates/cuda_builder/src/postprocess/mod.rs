@@ -18,7 +18,8 @@
 //!   `memcmp`.
 //! - Symbol names contain hashes of compiler flags and folders. This module replaces the hashes by numbers in order of
 //!   appearance.
-//! - Trailing blanks and repeated empty lines are removed, and a header that describes the text's origin is added.
+//! - Trailing blanks, repeated empty lines and LLVM's comments around inline assembly are removed, and a header that
+//!   describes the text's origin is added.
 
 mod externs;
 mod fallbacks;
@@ -32,6 +33,9 @@ use std::fmt::Write;
 pub use fallbacks::{Fallback, take as take_fallbacks};
 pub use flush::flush_subnormals;
 pub use header::Header;
+
+/// The comments that LLVM writes before and after inline assembly.
+const INLINE: [&str; 2] = ["// begin inline asm", "// end inline asm"];
 
 /// The start of the comment with a kernel's launch bounds.
 const LAUNCH_BOUNDS: &str = "// cuda_std launch_bounds ";
@@ -297,11 +301,11 @@ fn rewrite(
     out.push_str(rest);
 }
 
-/// Removes trailing blanks, repeated empty lines, and empty lines at the end.
+/// Removes trailing blanks, repeated empty lines, empty lines at the end, and the comments around inline assembly.
 fn trim(ptx: &str) -> String {
     let mut text = String::with_capacity(ptx.len());
     let mut empty = false;
-    for line in ptx.lines().map(str::trim_end) {
+    for line in ptx.lines().map(str::trim_end).filter(|line| !INLINE.contains(&line.trim_start())) {
         if line.is_empty() {
             empty = true;
             continue;

@@ -140,6 +140,12 @@ fn blanks_and_line_ends_are_normalised() {
 }
 
 #[test]
+fn marks_of_inline_assembly_are_left_out() {
+    let text = "a\n\t// begin inline asm\n\tb; // begin inline asm\n\t// end inline asm\n\n\tc\n";
+    assert_eq!(process(text).unwrap(), "a\n\tb; // begin inline asm\n\n\tc\n");
+}
+
+#[test]
 fn a_finished_text_starts_with_its_header() {
     let header = Header {
         compiler: "rustc 1.96.0 (ac68faa20 2026-05-25), LLVM 22.1.8".to_owned(),
