@@ -51,3 +51,44 @@ pub fn store_gathered<T: Element>(y: GlobalMut<T>, first: usize, place: Shared<T
         i += thread::block_dim_x();
     }
 }
+
+/// The number of bytes of a line, which a warp should store as a whole.
+const LINE: usize = 128;
+
+/// Stores the first `count` items of `place` in `y` from element `first` on, by `THREADS` threads, of which the caller
+/// is number `thread`. Each warp stores whole lines where it can. Items that do not fit into `y` are not stored. A
+/// barrier must come before this function.
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
+#[track_caller]
+pub fn store_lines<T: Element, const THREADS: u32>(
+    y: GlobalMut<T>,
+    first: usize,
+    place: Shared<T>,
+    count: u32,
+    thread: u32,
+) {
+    const ROWS: usize = 4;
+    let room = left(y.len(), first).min(count);
+    // The first warp leaves out the elements of its line before `first`: their indices wrap and are not below `room`.
+    let skipped = (y.as_ptr() as usize / size_of::<T>()).wrapping_add(first) % (LINE / size_of::<T>());
+    let (mut at, mut to) =
+        (thread.wrapping_sub(skipped as u32), first.wrapping_add(thread as usize).wrapping_sub(skipped));
+    while (at as i32) < room as i32 {
+        let mut items = [T::zeroed(); ROWS];
+        unroll!(ROW in ROWS => {
+            let at = at.wrapping_add(ROW as u32 * THREADS);
+            if at < room {
+                // SAFETY: `room` limits the index to the items.
+                items[ROW] = unsafe { place.load_unchecked(at as usize) };
+            }
+        });
+        unroll!(ROW in ROWS => {
+            if at.wrapping_add(ROW as u32 * THREADS) < room {
+                // SAFETY: `room` limits the index to the elements of `y` from `first` on.
+                unsafe { y.store_unchecked(to.wrapping_add(ROW * THREADS as usize), items[ROW]) };
+            }
+        });
+        at = at.wrapping_add(ROWS as u32 * THREADS);
+        to = to.wrapping_add(ROWS * THREADS as usize);
+    }
+}

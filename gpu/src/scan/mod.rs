@@ -38,7 +38,7 @@ pub mod tuning;
 pub use head::head_of;
 #[cfg(feature = "scan")]
 pub use naive_block::BLOCK_ELEMENTS;
-pub use pipelined::TEAM;
+pub use pipelined::{Gap, MAX_TILES, NO_TILE, Ring, TEAM, team};
 pub use tile_states::{AGGREGATE, PREFIX, TICKET, TileStates, first_word, state_words};
 pub use tuning::{
     BLOCKS, CHUNKS, PIPELINED_THREADS, RING_BYTES, STAGES, THREADS, WARPS, pipelined_tile_elements, tile_elements,

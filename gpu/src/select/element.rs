@@ -93,6 +93,12 @@ pub trait SelectElement<C>: Element {
         rows: u32,
         states: GlobalMut<'call, u64>,
     ) -> Option<Call<'call>>;
+
+    /// Returns a call of [`select_pipelined()`](super::select_pipelined()), or `None` if it is not built.
+    #[doc(hidden)]
+    fn pipelined<'call>(_selection: Selection<'call, Self, C>, _states: GlobalMut<'call, u64>) -> Option<Call<'call>> {
+        None
+    }
 }
 
 /// An element type of which runs of equal elements can be encoded: a number type.
@@ -207,7 +213,7 @@ mod built_in {
     use super::*;
     use crate::select::predicate::{Predicate, Quad};
     use crate::select::tuning::max_rows;
-    use crate::select::{select_look_back, select_mark, select_run_lengths, select_scatter};
+    use crate::select::{select_look_back, select_mark, select_pipelined, select_run_lengths, select_scatter};
 
     type Marking<'call, T, P> = (Global<'call, T>, Global<'call, u8>, P, GlobalMut<'call, u64>);
 
@@ -240,6 +246,26 @@ mod built_in {
             2 => look_back_of::<T, u16, P, 16>(selection, rows, states),
             4 => look_back_of::<T, u32, P, 16>(selection, rows, states),
             8 => look_back_of::<T, u64, P, 8>(selection, rows, states),
+            _ => None,
+        }
+    }
+
+    fn pipelined_of<'call, T: Element, W: Element, P: Predicate<W>, const V: usize>(
+        selection: Selection<'call, T, P>,
+        states: GlobalMut<'call, u64>,
+    ) -> Option<Call<'call>> {
+        let Selection { x, flags, criterion, y, rejected, count } = selection;
+        let (x, y, rejected) = (words(x)?, words_mut(y)?, words_mut(rejected)?);
+        select_pipelined::if_built::<W, P, V>(x, flags, criterion, y, rejected, count, states)
+    }
+
+    fn pipelined<'call, T: Element, P: Predicate<u32> + Predicate<u64>>(
+        selection: Selection<'call, T, P>,
+        states: GlobalMut<'call, u64>,
+    ) -> Option<Call<'call>> {
+        match size_of::<T>() {
+            4 => pipelined_of::<T, u32, P, 4>(selection, states),
+            8 => pipelined_of::<T, u64, P, 2>(selection, states),
             _ => None,
         }
     }
@@ -281,6 +307,13 @@ mod built_in {
                 _ => look_back(selection, rows, states),
             }
         }
+
+        fn pipelined<'call>(
+            selection: Selection<'call, Self, ByFlag>,
+            states: GlobalMut<'call, u64>,
+        ) -> Option<Call<'call>> {
+            pipelined(selection, states)
+        }
     }
 
     macro_rules! numbers {
@@ -304,6 +337,14 @@ mod built_in {
                 ) -> Option<Call<'call>> {
                     let Selection { x, flags, criterion: $given, y, rejected, count } = selection;
                     look_back(Selection { x, flags, criterion: $predicate, y, rejected, count }, rows, states)
+                }
+
+                fn pipelined<'call>(
+                    selection: Selection<'call, Self, $criterion>,
+                    states: GlobalMut<'call, u64>,
+                ) -> Option<Call<'call>> {
+                    let Selection { x, flags, criterion: $given, y, rejected, count } = selection;
+                    pipelined(Selection { x, flags, criterion: $predicate, y, rejected, count }, states)
                 }
             }
         )*};

@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | [`select_mark()`], [`select_scatter()`] | mark the selected elements, scan the marks, scatter the elements | memory: 8-byte marks |
 //! | [`select_look_back()`] | one pass: a tile looks back at the counts that earlier tiles have published | latency of memory |
+//! | [`select_pipelined()`] | persistent blocks: each copies one tile, gathers another and stores a third | memory |
 //! | [`select_run_lengths()`] | the same for run-length encoding: the tiles also publish where their last run starts | latency of memory |
 //!
 //! The predicate reads the element ([`InRange`] or a type of another crate), a flag ([`ByFlag`]), or the element and
@@ -60,5 +61,7 @@ cuda_std::ladder! {
         textbook = select_mark + select_scatter,
         /// One pass: a tile looks back at the counts that earlier tiles have published.
         look_back = select_look_back + run_lengths::select_run_lengths,
+        /// One pass by persistent blocks: each copies one tile, gathers another and stores a third at the same time.
+        pipelined,
     }
 }

@@ -39,13 +39,12 @@ pub trait Predicate<T>: DeviceCopy {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, DeviceCopy)]
 #[repr(C)]
 pub struct InRange {
-    /// The bits to invert: the sign bit, unless the numbers are unsigned.
-    flip: u64,
     /// The bits to invert in negative numbers: all but the sign bit for floats, none for integers.
     magnitude: u64,
-    /// The least number of the interval, converted.
+    /// The least number of the interval, converted, and with its highest bit inverted again unless the numbers are
+    /// unsigned. The kernels do not invert this bit of the elements, because the difference is the same.
     low: u64,
-    /// The greatest number of the interval, converted, minus `low`.
+    /// The greatest number of the interval minus the least, both converted.
     span: u64,
     /// 1 to select the numbers in the interval, 0 to select the others.
     is_inside: u64,
@@ -73,7 +72,7 @@ impl InRange {
     /// An excluded bound is the neighbour of the given number: `is_excluded` says which bounds are excluded.
     pub const fn new(format: Format, low: Option<u64>, high: Option<u64>, is_excluded: [bool; 2]) -> Self {
         let Format { flip, magnitude, .. } = format;
-        let nothing = Self { flip, magnitude, low: 0, span: u64::MAX, is_inside: 0 };
+        let nothing = Self { magnitude, low: 0, span: u64::MAX, is_inside: 0 };
         let [least, greatest] = format.limits();
         let low = match low {
             None => least,
@@ -94,7 +93,10 @@ impl InRange {
             },
             Some(high) => format.ordered(format.zero(high, false)),
         };
-        if low > high { nothing } else { Self { flip, magnitude, low, span: high - low, is_inside: 1 } }
+        if low > high {
+            return nothing;
+        }
+        Self { magnitude, low: low.wrapping_sub(flip), span: high - low, is_inside: 1 }
     }
 
     /// Returns the predicate that selects the numbers that this one does not select.
@@ -175,8 +177,8 @@ macro_rules! words {
             #[inline(always)]
             fn selects(self, element: $word) -> bool {
                 let negative = (element as $signed >> ($word::BITS - 1)) as $word;
-                let ordered = element ^ self.flip as $word ^ (negative & self.magnitude as $word);
-                (ordered.wrapping_sub(self.low as $word) <= self.span as $word) == (self.is_inside != 0)
+                let ascending = element ^ (negative & self.magnitude as $word);
+                (ascending.wrapping_sub(self.low as $word) <= self.span as $word) == (self.is_inside != 0)
             }
         }
 

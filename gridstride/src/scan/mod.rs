@@ -52,6 +52,7 @@ use crate::error::AlgorithmError;
 use crate::vector::Vector;
 use launches::Launches;
 pub(crate) use launches::cleared_after_failure;
+pub(crate) use plan::PersistentBlocks;
 
 mod element;
 mod launches;

@@ -37,7 +37,7 @@ mod selector;
 pub use gpu::select::{
     ByFlag, Interval, NumberFormat, Predicate, RunElement, Runs, SelectElement, SelectRung, Selection,
 };
-pub use plan::{check, tile};
+pub use plan::{check, default_rung, pipelined_tile, tile};
 pub use run_lengths::{RunLengthEncoder, check_encoding};
 pub use selector::Selector;
 
@@ -191,7 +191,7 @@ fn launched<T: SelectElement<C>, C: 'static>(
     if let Some(rejected) = rejected {
         selection = selection.rejected(rejected.view_mut());
     }
-    Selector::new(device, SelectRung::LookBack, x.len())?.run(device, selection)?;
+    Selector::new(device, default_rung::<T, C>(device, x.len()), x.len())?.run(device, selection)?;
     Ok((y, downloaded(&count)?))
 }
 

@@ -80,7 +80,7 @@ pub fn check_encoding(rung: SelectRung, len: usize) -> Result<(), AlgorithmError
     }
     let offered = match rung {
         SelectRung::LookBack => format!("that of up to {} elements, because lengths have 32 bits", u32::MAX),
-        SelectRung::Textbook => "selections: use the rung look_back".to_owned(),
+        _ => "selections: use the rung look_back".to_owned(),
     };
     Err(capabilities::refused(rung.rung(), format!("the run-length encoding of {len} elements"), offered))
 }

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use cuda_std::Ladder;
 use gpu::operator::Sum;
 use gpu::scan::{ScanRung, state_words};
-use gpu::select::tuning::THREADS;
+use gpu::select::tuning::{PIPELINED_THREADS, RING_BYTES, THREADS};
 use gpu::select::{SelectElement, SelectRung, Selection};
 use launch::{Buffer, Call, Device, Error, Held, LaunchConfig, Queue, Resources};
 
@@ -19,7 +19,7 @@ use crate::scan::{ScanKind, Scanner, cleared_after_failure};
 pub struct Selector<T: SelectElement<C>, C> {
     rung: SelectRung,
     len: usize,
-    /// The states of the tiles, for the rung `LookBack`.
+    /// The states of the tiles, for the rungs `LookBack` and `Pipelined`.
     states: Buffer<u64>,
     /// The storage of the rung `Textbook`.
     textbook: Option<Textbook>,
@@ -39,12 +39,16 @@ impl<T: SelectElement<C>, C: 'static> Selector<T, C> {
     /// Returns a selector for `len` elements on `device`.
     ///
     /// # Errors
-    /// Returns [`AlgorithmError::NotBuilt`] if the rung is not built for `T` and `C`. Returns
-    /// [`Error::OutOfMemory`] if the device has too little memory.
+    /// Returns [`AlgorithmError::NotBuilt`] if the rung is not built for `T` and `C`, or if a block on the device has
+    /// too little shared memory for the rung. Returns [`Error::OutOfMemory`] if the device has too little memory.
     pub fn new(device: &Device, rung: SelectRung, len: usize) -> Result<Self, AlgorithmError> {
         plan::check::<T, C>(rung)?;
         let (words, textbook) = match rung {
             SelectRung::LookBack => (state_words::<u64>(plan::tiles(len, size_of::<T>())), None),
+            SelectRung::Pipelined => {
+                plan::PIPELINED.check(rung.rung(), "selections", device)?;
+                (state_words::<u32>(plan::pipelined_tiles(len, size_of::<T>())), None)
+            }
             SelectRung::Textbook => {
                 let (marks, ranks) = (device.alloc(len)?, device.alloc(len)?);
                 let scanner = Scanner::new(device, ScanRung::LookBack, len)?;
@@ -82,14 +86,18 @@ impl<T: SelectElement<C>, C: 'static> Selector<T, C> {
                 return Err(Error::LengthMismatch { what, buffer, other }.into());
             }
         }
-        match &mut self.textbook {
-            Some(textbook) => textbook.run(queue, selection),
-            None => {
-                let (rows, config) = (plan::rows(len, size_of::<T>()), launch_config(len, size_of::<T>()));
-                let call = T::look_back(selection, rows as u32, self.states.view_mut());
-                cleared_after_failure(launch(queue, self.rung, config, call), queue, &mut self.states)
-            }
+        if let Some(textbook) = &mut self.textbook {
+            return textbook.run(queue, selection);
         }
+        let (bytes, states) = (size_of::<T>(), self.states.view_mut());
+        let (config, call) = if self.rung == SelectRung::Pipelined {
+            let blocks = plan::PIPELINED.grid(queue.device(), plan::pipelined_tiles(len, bytes));
+            let config = LaunchConfig::new(blocks, PIPELINED_THREADS).shared_bytes(RING_BYTES);
+            (config, T::pipelined(selection, states))
+        } else {
+            (launch_config(len, bytes), T::look_back(selection, plan::rows(len, bytes) as u32, states))
+        };
+        cleared_after_failure(launch(queue, self.rung, config, call), queue, &mut self.states)
     }
 
     /// Returns the number of bytes of the selector's temporary storage.

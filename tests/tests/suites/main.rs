@@ -38,6 +38,7 @@ mod scan_halves;
 mod scan_pipelined;
 mod segments;
 mod select;
+mod select_pipelined;
 mod sort;
 mod sort_fields;
 mod sort_pairs;

@@ -9,7 +9,7 @@ use gridstride::numbers::Number;
 use gridstride::prelude::*;
 use gridstride::select::{
     ByFlag, Interval, NumberFormat, RunElement, RunLengthEncoder, Runs, SelectElement, SelectRung, Selection, Selector,
-    check, tile,
+    check, pipelined_tile, tile,
 };
 use launch::Device;
 use proptest::prelude::*;
@@ -17,9 +17,9 @@ use rand::Rng;
 use tests::{Turns, checked_devices, devices, devices_and_turns, random, simulated};
 use workbench::select::reference::{begins_run, partition, run_lengths};
 
-/// Returns sizes near a warp, one tile and several tiles, for elements of `bytes` bytes.
-fn sizes(bytes: usize) -> Vec<usize> {
-    let tile = tile(1, bytes);
+/// Returns sizes near a warp, one tile and several tiles of `rung`, for elements of `bytes` bytes.
+fn sizes(rung: SelectRung, bytes: usize) -> Vec<usize> {
+    let tile = if rung == SelectRung::Pipelined { pipelined_tile(bytes) } else { tile(1, bytes) };
     let around = [1, 2, 5].map(|tiles| [tiles * tile - 1, tiles * tile, tiles * tile + 1]).concat();
     [0, 1, 2, 31, 32, 33, 255, 257].into_iter().chain(around).collect()
 }
@@ -68,7 +68,7 @@ where
     if check::<T, ByFlag>(rung).is_err() {
         return;
     }
-    for n in sizes(size_of::<T>()).into_iter().filter(|&n| turns.takes(n)) {
+    for n in sizes(rung, size_of::<T>()).into_iter().filter(|&n| turns.takes(n)) {
         let x = elements::<T>(n, n as u64);
         let what = format!("{rung}, {n} {}, {}", std::any::type_name::<T>(), device.name());
         let own = &x[1..];
@@ -110,6 +110,7 @@ macro_rules! suite {
 suite! {
     textbook_conforms: Textbook;
     look_back_conforms: LookBack;
+    pipelined_conforms: Pipelined;
 }
 
 #[test]
@@ -130,7 +131,7 @@ fn wide_elements_are_selected_by_flags() {
 #[test]
 fn runs_are_encoded() {
     fn check<T: Number + RunElement>(device: &Device, turns: &Turns, length: usize) {
-        for n in sizes(size_of::<T>()).into_iter().filter(|&n| turns.takes(n)) {
+        for n in sizes(SelectRung::LookBack, size_of::<T>()).into_iter().filter(|&n| turns.takes(n)) {
             let x: Vec<T> = elements::<T>(n / length + 1, n as u64)
                 .iter()
                 .flat_map(|&element| std::iter::repeat_n(element, length))

@@ -8,10 +8,11 @@ use cuda_std::{Element, Ladder};
 use super::reference;
 use crate::case::{Case, CaseError, Stage, bits, equal};
 use gridstride::select::{
-    ByFlag, RunElement, RunLengthEncoder, Runs, SelectElement, SelectRung, Selection, Selector, tile, within,
+    ByFlag, RunElement, RunLengthEncoder, Runs, SelectElement, SelectRung, Selection, Selector, pipelined_tile, tile, within,
 };
 
 const LOOK_BACK: &[&str] = &["select_look_back"];
+const PIPELINED: &[&str] = &["select_pipelined"];
 
 pub(crate) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
@@ -20,6 +21,7 @@ pub(crate) fn cases() -> Vec<Case> {
             let kernels: &[&str] = match rung {
                 SelectRung::Textbook => &["select_mark", "select_scatter", "scan_look_back"],
                 SelectRung::LookBack => LOOK_BACK,
+                SelectRung::Pipelined => PIPELINED,
             };
             cases.push(Case::new("select", rung.name(), kernels, what, move |stage: &Stage| work(stage, rung)));
         };
@@ -29,9 +31,17 @@ pub(crate) fn cases() -> Vec<Case> {
         add("partition of u32 by flags, views that are not aligned", |stage, rung| flagged::<u32>(stage, rung, 2500));
         add("unique u32, runs over tiles", |stage, rung| unique(stage, rung, 2500));
     }
-    let mut add = |what: &str, kernels, work: fn(&Stage) -> Result<(), CaseError>| {
-        cases.push(Case::new("select", SelectRung::LookBack.name(), kernels, what, work));
+    let mut add = |what: &str, kernels: &'static [&'static str], work: fn(&Stage) -> Result<(), CaseError>| {
+        let rung = if kernels == PIPELINED { SelectRung::Pipelined } else { SelectRung::LookBack };
+        cases.push(Case::new("select", rung.name(), kernels, what, work));
     };
+    add("u32 in an interval, two whole tiles and a partial one", PIPELINED, |stage| {
+        interval(stage, SelectRung::Pipelined, 2 * pipelined_tile(4) + 77)
+    });
+    add("flags for elements of 8 bytes, two tiles", PIPELINED, |stage| {
+        flagged::<u64>(stage, SelectRung::Pipelined, pipelined_tile(8) + 9)
+    });
+    add("unique u32, four tiles", PIPELINED, |stage| unique(stage, SelectRung::Pipelined, 3 * pipelined_tile(4) + 9));
     add("u32 in an interval, 35 tiles", LOOK_BACK, |stage| interval(stage, SelectRung::LookBack, 34 * tile(1, 4) + 5));
     add("run lengths of u32 and u8 over 3 tiles, views that are not aligned", &["select_run_lengths"], |stage| {
         run_lengths::<u32>(stage, 2500)?;
@@ -54,8 +64,14 @@ fn element<T: Element>(index: usize) -> T {
     element
 }
 
-/// Checks a partition of the elements from index 1 on. The output has one element before and after each part, which
-/// must not change.
+/// Returns the index at which the views of a case begin: for the pipelined kernel a multiple of 16 bytes, so that it
+/// copies and loads vectors.
+fn first(rung: SelectRung) -> usize {
+    if rung == SelectRung::Pipelined { 4 } else { 1 }
+}
+
+/// Checks a partition of the elements from index [`first`] on. The output has one element before and after each part,
+/// which must not change.
 fn check<T: Element + PartialEq + Debug + SelectElement<C>, C: 'static>(
     stage: &Stage,
     rung: SelectRung,
@@ -64,18 +80,19 @@ fn check<T: Element + PartialEq + Debug + SelectElement<C>, C: 'static>(
     criterion: C,
     selects: impl Fn(usize) -> bool,
 ) -> Result<(), CaseError> {
-    let (device, n) = (&stage.device, x.len() - 1);
+    let first = first(rung);
+    let (device, n) = (&stage.device, x.len() - first);
     let (dx, dflags) = (device.upload(x)?, device.upload(flags)?);
     let [mut y, mut rejected] = [device.zeroed::<T>(n + 2)?, device.zeroed::<T>(n + 2)?];
     let mut count = device.upload(&[u64::MAX])?;
     let mut selector = Selector::new(device, rung, n)?;
-    let selection = Selection::new(dx.view().part(1, n), criterion, y.view_mut().part(1, n), count.view_mut());
+    let selection = Selection::new(dx.view().part(first, n), criterion, y.view_mut().part(1, n), count.view_mut());
     let selection = match flags {
         [] => selection,
-        _ => selection.flags(dflags.view().part(1, n)),
+        _ => selection.flags(dflags.view().part(first, n)),
     };
     selector.run(device.queue(), selection.rejected(rejected.view_mut().part(1, n)))?;
-    let parts = reference::partition(&x[1..], selects);
+    let parts = reference::partition(&x[first..], selects);
     equal("count", &count.download()?, &[parts.0.len() as u64])?;
     for (what, found, expected) in [("y", y, parts.0), ("rejected", rejected, parts.1)] {
         let mut padded = vec![T::zeroed(); n + 2];
@@ -86,22 +103,25 @@ fn check<T: Element + PartialEq + Debug + SelectElement<C>, C: 'static>(
 }
 
 fn interval(stage: &Stage, rung: SelectRung, n: usize) -> Result<(), CaseError> {
-    let x: Vec<u32> = (0..=n).map(element).collect();
-    check(stage, rung, &x, &[], within(1 << 30..3 << 30), |index| (1 << 30..3 << 30).contains(&x[index + 1]))
+    let own = first(rung);
+    let x: Vec<u32> = (0..own + n).map(element).collect();
+    check(stage, rung, &x, &[], within(1 << 30..3 << 30), |index| (1 << 30..3 << 30).contains(&x[own + index]))
 }
 
 fn flagged<T>(stage: &Stage, rung: SelectRung, n: usize) -> Result<(), CaseError>
 where
     T: Element + PartialEq + Debug + SelectElement<ByFlag>,
 {
-    let x: Vec<T> = (0..=n).map(element).collect();
-    let flags: Vec<u8> = (0..=n).map(|index| (bits(index) >> 32) as u8 & 3).collect();
-    check(stage, rung, &x, &flags, ByFlag, |index| flags[index + 1] != 0)
+    let own = first(rung);
+    let x: Vec<T> = (0..own + n).map(element).collect();
+    let flags: Vec<u8> = (0..own + n).map(|index| (bits(index) >> 32) as u8 & 3).collect();
+    check(stage, rung, &x, &flags, ByFlag, |index| flags[own + index] != 0)
 }
 
 fn unique(stage: &Stage, rung: SelectRung, n: usize) -> Result<(), CaseError> {
-    let x: Vec<u32> = (0..=n).map(|index| (bits(index / 7) % 3) as u32).collect();
-    check(stage, rung, &x, &[], Runs, |index| reference::begins_run(&x[1..], index))
+    let own = first(rung);
+    let x: Vec<u32> = (0..own + n).map(|index| (bits(index / 7) % 3) as u32).collect();
+    check(stage, rung, &x, &[], Runs, |index| reference::begins_run(&x[own..], index))
 }
 
 fn run_lengths<T: RunElement + PartialEq + Debug>(stage: &Stage, n: usize) -> Result<(), CaseError> {

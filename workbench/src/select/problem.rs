@@ -14,7 +14,9 @@ use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
 use crate::vectors::{Computation, HostVector, Layout, Layouts, VectorProblem, Vectors, typed};
 use gridstride::numbers::NumberType;
-use gridstride::select::{ByFlag, Interval, RunLengthEncoder, Runs, SelectRung, check, check_encoding, within};
+use gridstride::select::{
+    ByFlag, Interval, RunLengthEncoder, Runs, SelectRung, check, check_encoding, default_rung, within,
+};
 
 /// The algorithm select, which selects random elements, partitions them, or removes repeated ones.
 pub struct SelectAlgorithm;
@@ -184,8 +186,15 @@ impl VectorProblem for SelectProblem {
         SelectRung::RUNGS
     }
 
-    fn default_rung(&self, _device: &Device) -> &'static Rung {
-        SelectRung::LookBack.rung()
+    fn default_rung(&self, device: &Device) -> &'static Rung {
+        let SelectInput { task, n, from, .. } = self.input;
+        if task == Task::Encode || from > 0 {
+            return SelectRung::LookBack.rung();
+        }
+        let rung = typed!(self.number, [f32 f64 i32 u32 i64 u64 u8 u16], T => {
+            Ok(default_rung::<T, Interval<T>>(device, n))
+        });
+        rung.unwrap_or(SelectRung::LookBack).rung()
     }
 
     fn layouts(&self) -> Layouts {

@@ -41,10 +41,10 @@
 //! Source: this project. The states of the tiles and their order follow D. Merrill, M. Garland, "Single-pass Parallel
 //! Prefix Scan with Decoupled Look-back", NVIDIA, 2016.
 
-use cuda_std::{Element, Global, GlobalMut, kernel, opaque, shared_array, thread, warp};
+use cuda_std::{Element, Global, GlobalMut, kernel, shared_array, thread, warp};
 
 use super::head::scan_head;
-use super::tile_states::{AGGREGATE, Ticket, TileStates, state_words};
+use super::tile_states::{AGGREGATE, TileStates, state_words};
 use super::tuning::{
     PIPELINED_CHUNKS as CHUNKS, PIPELINED_THREADS, PIPELINED_WARPS as WARPS, STAGES, pipelined_tile_elements,
 };
@@ -114,41 +114,18 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
     let whole = if is_aligned { (x.len() / pipelined_tile_elements(V)) as u32 } else { 0 };
     // The index of the thread's first vector in a tile. The scout has no vectors.
     let first = warp.min(WARPS - 1) * CHUNKS * LANES + lane as usize;
-    let mut ring = Ring::<T, V>::new(x, first, whole, tiles);
+    let mut ring = Ring::<T, V, CHUNKS, STAGES>::new(x, first, whole, tiles);
 
-    let ticket = if is_first { Ticket::draw(states) } else { Ticket::default() };
-    if is_first {
-        deal.store(0, ticket.tile());
-        deal.store(1, ticket.epoch());
-        ticket.begin_next(states, thread::grid_dim_x());
-    }
-    thread::sync_threads();
-    let (number, words, states) = (deal.load(0), states, TileStates::<T>::new(states, deal.load(1)));
-    // If the grid has more blocks than tiles, some blocks have no tile.
-    if number >= tiles {
-        return;
-    }
-    // The tile to sum is in slot `stage` of the ring. Before the first round, the block starts the copies of two tiles.
-    // `opaque` hides the number 2 from the compilers, so that they emit the code of `fetch` only once here.
-    let (mut tile, mut team, mut stage) = (number, 0, 0);
-    while stage < opaque(2_u32) as usize {
+    // Before the first round, the block starts the copies of two tiles.
+    let joined = team::join(states, deal, tiles, 2, |tile, stage| {
         if !is_scout {
-            ring.fetch(tile + stage as u32 * team, stage);
+            ring.fetch(tile, stage);
         }
-        if stage == 0 {
-            if is_first {
-                deal.store(2, team::size(words, ticket, thread::grid_dim_x()));
-            }
-            thread::sync_threads();
-            team = deal.load(2).min(tiles);
-            if number >= team {
-                // The block started too late to be in the team. It ends after one round without a tile.
-                tile = tiles;
-            }
-        }
-        stage += 1;
-    }
-    stage = 0;
+    });
+    let Some(team::Member { epoch, number, mut tile, team }) = joined else { return };
+    let states = TileStates::<T>::new(states, epoch);
+    // The tile to sum is in slot `stage` of the ring.
+    let mut stage = 0;
 
     // The tile that the block summed two rounds ago, which this round scans, and the tile that it summed in the last
     // round.
@@ -161,7 +138,7 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
     loop {
         let exists = tile < tiles;
         if !is_scout {
-            ring.wait();
+            ring.wait::<1>();
             if exists {
                 let total = ring.warp_aggregate::<O>(stage);
                 if lane == 0 {

@@ -9,13 +9,15 @@ use cuda_std::{AsyncCopies, Element, Global, Shared, dynamic_shared};
 use crate::collective::LANES;
 use crate::collective::tile::{Items, scan_vectors, warp_aggregate};
 use crate::operator::Operator;
-use crate::scan::tuning::{PIPELINED_CHUNKS as CHUNKS, STAGES, pipelined_tile_elements};
+use crate::scan::tuning::PIPELINED_WARPS as WARPS;
 
-/// The ring as seen by one thread.
-pub struct Ring<'a, T, const V: usize> {
+/// The ring as seen by one thread: `STAGES` tiles, of which each thread copies `CHUNKS` vectors of `V` elements.
+pub struct Ring<'a, T, const V: usize, const CHUNKS: usize, const STAGES: usize> {
     x: Global<'a, T>,
     /// The index of the thread's first vector in a tile. The thread's vectors are one chunk apart.
     first: usize,
+    /// The whole ring.
+    slots: Shared<[T; V]>,
     /// The ring from the thread's first vector on.
     vectors: Shared<[T; V]>,
     copies: AsyncCopies,
@@ -25,21 +27,21 @@ pub struct Ring<'a, T, const V: usize> {
     tiles: u32,
 }
 
-impl<'a, T: Element, const V: usize> Ring<'a, T, V> {
+impl<'a, T: Element, const V: usize, const CHUNKS: usize, const STAGES: usize> Ring<'a, T, V, CHUNKS, STAGES> {
     /// The number of vectors in a tile.
-    const VECTORS: usize = pipelined_tile_elements(V) / V;
+    const VECTORS: usize = WARPS * LANES * CHUNKS;
 
     /// Returns an empty ring for the `tiles` tiles of `x`. The first `whole` of these tiles must be complete and
     /// aligned, so that they can be copied in vectors.
     #[inline(always)]
     pub fn new(x: Global<'a, T>, first: usize, whole: u32, tiles: u32) -> Self {
-        let vectors = dynamic_shared();
-        assert!(vectors.len() >= STAGES * Self::VECTORS);
+        let slots = dynamic_shared();
+        assert!(slots.len() >= STAGES * Self::VECTORS);
         // `part` would check the bounds. ptxas would then assume that some threads of a warp may fail the check, and
         // would treat the warp as divergent from here on. SAFETY: the ring has `STAGES` tiles, and `first` is below the
         // number of vectors in a tile.
-        let vectors = unsafe { vectors.part_unchecked(first, STAGES * Self::VECTORS - first) };
-        Self { x, first, vectors, copies: AsyncCopies::new(), whole, tiles }
+        let vectors = unsafe { slots.part_unchecked(first, STAGES * Self::VECTORS - first) };
+        Self { x, first, slots, vectors, copies: AsyncCopies::new(), whole, tiles }
     }
 
     /// Starts the thread's copies of `tile`, if this tile exists, into slot `stage` of the ring, as one group. Elements
@@ -65,11 +67,18 @@ impl<'a, T: Element, const V: usize> Ring<'a, T, V> {
         self.copies.commit();
     }
 
-    /// Waits for the thread's copies of all tiles except the tile that [`fetch`](Self::fetch) started last.
+    /// Waits for the thread's copies of all tiles except the `PENDING` tiles that [`fetch`](Self::fetch) started last.
     #[inline(always)]
     #[track_caller]
-    pub fn wait(&mut self) {
-        self.copies.wait::<1>();
+    pub fn wait<const PENDING: usize>(&mut self) {
+        self.copies.wait::<PENDING>();
+    }
+
+    /// Returns all vectors of the tile in slot `stage`, of all threads.
+    #[inline(always)]
+    pub fn slot(&self, stage: usize) -> Shared<[T; V]> {
+        // SAFETY: the ring has `STAGES` tiles, and `stage` is below that.
+        unsafe { self.slots.part_unchecked(stage * Self::VECTORS, Self::VECTORS) }
     }
 
     /// Returns the thread's elements of the tile in slot `stage`.

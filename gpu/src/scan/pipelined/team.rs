@@ -6,7 +6,7 @@
 //! started and stay on their multiprocessors until they end. A block may start too late for the team, because other
 //! work occupies the multiprocessors. Such a block gets no tiles.
 
-use cuda_std::GlobalMut;
+use cuda_std::{GlobalMut, Shared, opaque, thread};
 
 use crate::scan::tile_states::{TICKET, Ticket};
 use crate::scan::tuning::LOOKS;
@@ -39,4 +39,61 @@ pub fn size(words: GlobalMut<u64>, ticket: Ticket, grid: u32) -> u32 {
     }
     words.store_relaxed(TEAM, u64::from(launch) << 32 | u64::from(size));
     size
+}
+
+/// A block with a tile, in the kernel's first round.
+pub struct Member {
+    /// The number of earlier launches with the same words.
+    pub epoch: u32,
+    /// The number of the block, in the order in which the blocks started.
+    pub number: u32,
+    /// The block's first tile: `number`, or the number of tiles if the block started too late to be in the team.
+    pub tile: u32,
+    /// The number of blocks in the team, and the distance between two tiles of a block.
+    pub team: u32,
+}
+
+/// Joins the team that shares `tiles` tiles, and calls `fetch` with the block's first `ahead` tiles and the numbers 0,
+/// 1 and so on. Returns `None` if the grid has more blocks than tiles and this block has none.
+///
+/// `words` must have the words of the ticket and the team, and `deal` must have three elements. All threads of the
+/// block must call this function, which has barriers. A block that started too late fetches tiles of other blocks: it
+/// must end after one round without a tile.
+#[cfg_attr(target_arch = "nvptx64", inline(always))]
+pub fn join(
+    words: GlobalMut<u64>,
+    deal: Shared<u32>,
+    tiles: u32,
+    ahead: u32,
+    mut fetch: impl FnMut(u32, usize),
+) -> Option<Member> {
+    let is_first = thread::thread_idx_x() == 0;
+    let ticket = if is_first { Ticket::draw(words) } else { Ticket::default() };
+    if is_first {
+        deal.store(0, ticket.tile());
+        deal.store(1, ticket.epoch());
+        ticket.begin_next(words, thread::grid_dim_x());
+    }
+    thread::sync_threads();
+    let (number, epoch) = (deal.load(0), deal.load(1));
+    if number >= tiles {
+        return None;
+    }
+    // `opaque` hides the number of rounds from the compilers, so that they emit the code of `fetch` only once here.
+    let (mut tile, mut team, mut stage) = (number, 0, 0);
+    while stage < opaque(ahead) {
+        fetch(tile + stage * team, stage as usize);
+        if stage == 0 {
+            if is_first {
+                deal.store(2, size(words, ticket, thread::grid_dim_x()));
+            }
+            thread::sync_threads();
+            team = deal.load(2).min(tiles);
+            if number >= team {
+                tile = tiles;
+            }
+        }
+        stage += 1;
+    }
+    Some(Member { epoch, number, tile, team })
 }
