@@ -13,9 +13,9 @@
 //! Forward progress: a block publishes the state of its tile without waiting. It then waits only for states of tiles
 //! with lower tickets, and for the values of groups, which such tiles publish after waits of the same kind.
 //!
-//! The kernel is limited by the latency of memory (`docs/notes/segments.md`). Sources: D. Merrill, M. Garland, "Single-pass
-//! Parallel Prefix Scan with Decoupled Look-back", NVIDIA, 2016; S. Sengupta, M. Harris, Y. Zhang, J. Owens, "Scan
-//! Primitives for GPU Computing", 2007.
+//! The kernel is limited by the latency of memory (`docs/notes/segments.md`). Sources: D. Merrill, M. Garland,
+//! "Single-pass Parallel Prefix Scan with Decoupled Look-back", NVIDIA, 2016; S. Sengupta, M. Harris, Y. Zhang, J.
+//! Owens, "Scan Primitives for GPU Computing", 2007.
 
 use cuda_std::{Element, Global, GlobalMut, kernel, shared_array, thread, warp};
 

@@ -33,8 +33,8 @@ pub unsafe fn heads_of(heads: Shared<u32>, at: usize, len: u32) -> u32 {
 
 /// Returns the combination of the last items of a thread: from the last item that begins a segment on, or of all items.
 ///
-/// The thread has `chunks` vectors from `slot` on. Bit *i* of `heads` says whether its item *i* begins a segment. Without
-/// `heads`, none does.
+/// The thread has `chunks` vectors from `slot` on. Bit *i* of `heads` says whether its item *i* begins a segment.
+/// Without `heads`, none does.
 ///
 /// # Safety
 /// `items` must have the thread's vectors.

@@ -50,7 +50,8 @@ fn first_vector(chunks: u32) -> usize {
 }
 
 /// Loads the elements of the tile that begins at element `start`, and stores their values to `items`. Items beyond the
-/// end of `x` are unspecified. Calls `meanwhile` once, if possible while it waits for the elements, and returns its result.
+/// end of `x` are unspecified. Calls `meanwhile` once, if possible while it waits for the elements, and returns its
+/// result.
 ///
 /// # Safety
 /// `items` must have the vectors of the tile.

@@ -21,7 +21,8 @@ pub const SEARCHED_TILES: usize = 1024;
 /// The number of tiles in a group. The first tile of a group publishes the value of the segment that is open there.
 pub const GROUP: u32 = warp::SIZE;
 
-/// Returns the largest number of vectors that a thread loads. `vector` elements become values of `bytes` bytes together.
+/// Returns the largest number of vectors that a thread loads. `vector` elements become values of `bytes` bytes
+/// together.
 ///
 /// The number is odd, so that the threads of a warp access their vectors in different banks of shared memory. A thread
 /// has at most 32 elements.

@@ -29,8 +29,8 @@ impl PersistentBlocks {
         self.ring_bytes + 1024 + RESERVED_BYTES
     }
 
-    /// Returns the number of blocks that fit on a multiprocessor of `device` at once, or 0 if the multiprocessor has too
-    /// little shared memory for one block.
+    /// Returns the number of blocks that fit on a multiprocessor of `device` at once, or 0 if the multiprocessor has
+    /// too little shared memory for one block.
     fn per_multiprocessor(&self, device: &Device) -> u32 {
         (device.max_dynamic_shared().saturating_add(RESERVED_BYTES) / self.bytes()).min(self.max)
     }
@@ -41,8 +41,8 @@ impl PersistentBlocks {
         self.per_multiprocessor(device) >= self.max
     }
 
-    /// Returns the number of blocks in a grid for `tiles` tiles: one per tile, but at most as many as fit on `device` at
-    /// once.
+    /// Returns the number of blocks in a grid for `tiles` tiles: one per tile, but at most as many as fit on `device`
+    /// at once.
     pub(crate) fn grid(&self, device: &Device, tiles: usize) -> u32 {
         let held = device.multiprocessors().saturating_mul(self.per_multiprocessor(device)).max(1);
         u32::try_from(tiles).unwrap_or(u32::MAX).min(held)

@@ -169,8 +169,8 @@ suite! {
     merge_path_conforms: MergePath;
 }
 
-/// Tests elements of 1, 12 and 64 bytes, whose comparison finds many of them equal, in several tiles. The kernels are in
-/// no PTX.
+/// Tests elements of 1, 12 and 64 bytes, whose comparison finds many of them equal, in several tiles. The kernels are
+/// in no PTX.
 #[test]
 fn own_elements_keep_their_order() {
     let rung = MergeSortRung::MergePath;
