@@ -182,7 +182,7 @@ pub fn sort_cluster<K: KeyBits, P: Payload>(
                             }
                         }
                     } else {
-                        let owner = (u64::from(place) * u64::from(reciprocal) >> 32) as u32;
+                        let owner = ((u64::from(place) * u64::from(reciprocal)) >> 32) as u32;
                         let position = (place - owner * share) as usize;
                         // SAFETY: a place is below `share` times the number of blocks. Its quotient by `share` is the
                         // rank of a block, and the remainder a position there.

@@ -98,7 +98,7 @@ fn word<const V: usize>(bytes: [u8; V]) -> u32 {
 fn nonzero_bytes(word: u32) -> u32 {
     const LOW: u32 = 0x7f7f_7f7f;
     // The highest bit of each byte.
-    let found = ((word & LOW) + LOW | word) & !LOW;
+    let found = (((word & LOW) + LOW) | word) & !LOW;
     // The product has the four bits together in its highest ones, and no other sum carries into them.
     (found >> 7).wrapping_mul(1 << 28 | 1 << 21 | 1 << 14 | 1 << 7) >> 28
 }
