@@ -87,7 +87,7 @@ pub const ONE_BLOCK_ITEMS: u32 = 16;
 ///
 /// If a device cannot run the blocks of a row, the next row holds. After the last row, keys are sorted by one block if
 /// it has room for them, and otherwise by many blocks. Every GPU with clusters runs clusters of 8 blocks, but not every
-/// one runs those of 16. The numbers are estimates; docs/notes/sort.md has the commands that measure them.
+/// one runs those of 16. docs/notes/sort.md has measurements.
 pub const CLUSTER_ROWS: [(usize, u32); 3] = [(4096, 1), (32_768, 8), (65_536, 16)];
 
 /// Returns true if [`sort_one_block`](super::sort_one_block()) is built for keys of `key` bytes and payloads of
