@@ -37,7 +37,7 @@ pub(crate) fn cases() -> Vec<Case> {
             let (x, offsets) = (elements::<f32>(n), offsets(n, 100));
             let bounds = stage.device.upload(&narrow(&offsets))?;
             let (dx, mut y) = (stage.device.upload(&x)?, stage.device.alloc::<Indexed<f32>>(offsets.len() - 1)?);
-            let mut runner = SegmentRunner::<f32, ArgMax>::new(&stage.device, n)?;
+            let mut runner = SegmentRunner::<f32, ArgMax>::new(&stage.device, n)?.with_search()?;
             runner.reduce(&stage.device, dx.view(), SegmentBounds::U32(bounds.view()), y.view_mut())?;
             equal("y", &y.download()?, &positions(&x, &offsets, |a, b| a > b))
         }),
@@ -79,6 +79,7 @@ where
         runner.scan(device, kind, view, SegmentBounds::U32(narrow.view()), y.view_mut())?;
         equal("y", &y.download()?, &scanned::<T, O>(kind, x, &offsets))?;
     }
+    let mut runner = runner.with_search()?;
     let mut y = device.alloc::<T>(offsets.len() - 1)?;
     runner.reduce(device, view, SegmentBounds::U64(wide.view()), y.view_mut())?;
     equal("y", &y.download()?, &reduced::<T, O>(x, &offsets))?;

@@ -112,9 +112,23 @@ impl Algorithm for SortAlgorithm {
     }
 
     fn others(&self) -> &'static [Other] {
-        const { &[super::fields::GATHER] }
+        const { &[super::fields::GATHER, CLUSTER] }
     }
 }
+
+/// The kernel that sorts few keys in one cluster.
+const CLUSTER: Other = Other {
+    name: "cluster",
+    idea: "Sorts few keys in one launch, by the blocks of one cluster.",
+    families: &["sort_cluster"],
+    shape: Shape::Vector(1 << 13),
+    options: &[("method", "cluster:2")],
+    run: |device, shape, options| {
+        let (problem, rung) = (SortAlgorithm.problem(shape, options)?, default_rung().rung());
+        problem.check(device, rung)?;
+        problem.inputs(device)?.prepare(rung)?.run(device.queue())
+    },
+};
 
 /// Parses a method of the rung `one_sweep`, or `auto` as `None`.
 fn method(text: &str) -> Result<Option<SortMethod>, String> {

@@ -324,7 +324,7 @@ functions! {
         Ok(())
     }
     cuFuncSetAttribute(function: usize, attribute: i32, value: i32) {
-        if attribute == 13 {
+        if attribute == 14 {
             log("allows large clusters");
             return Ok(());
         }
