@@ -68,7 +68,11 @@ fn the_kernels_of_an_algorithm_are_listed_in_lines_that_fit() {
 
 #[test]
 fn an_algorithm_that_there_is_not_is_answered_with_those_that_there_are() {
-    common::Host(&["list"]).assert_fails(&["reduse"], 2, &["no algorithm 'reduse'", "reduce", "sort_cluster or transpose"]);
+    common::Host(&["list"]).assert_fails(
+        &["reduse"],
+        2,
+        &["no algorithm 'reduse'", "reduce", "sort_cluster or transpose"],
+    );
 }
 
 #[test]
