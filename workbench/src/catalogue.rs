@@ -4,7 +4,11 @@
 /// that have other kernels; and the modules of `gpu` whose kernels the algorithms also launch.
 macro_rules! catalogue {
     ($with:ident) => {
-        $with! { by_key histogram life merge_sort reduce saxpy scale scan segments select sort transpose; probe; sort_cluster }
+        $with! {
+            by_key histogram life merge_sort reduce saxpy scale scan segments select sort transpose;
+            probe;
+            sort_cluster
+        }
     };
 }
 

@@ -8,7 +8,8 @@ use cuda_std::{Element, Ladder};
 use super::reference;
 use crate::case::{Case, CaseError, Stage, bits, equal};
 use gridstride::select::{
-    ByFlag, RunElement, RunLengthEncoder, Runs, SelectElement, SelectRung, Selection, Selector, pipelined_tile, tile, within,
+    ByFlag, RunElement, RunLengthEncoder, Runs, SelectElement, SelectRung, Selection, Selector, pipelined_tile, tile,
+    within,
 };
 
 const LOOK_BACK: &[&str] = &["select_look_back"];
