@@ -98,7 +98,8 @@ impl Algorithm for SelectAlgorithm {
                 .small(),
             few.variant("select-1", &[("task", "select"), ("percent", "1")])
                 .aims(const { &[Aim::vector("select 1 % of u32", 28, COPY)] }),
-            few.variant("partition", &[("task", "partition")]).aims(const { &[Aim::vector("partition u32", 28, COPY)] }),
+            few.variant("partition", &[("task", "partition")])
+                .aims(const { &[Aim::vector("partition u32", 28, COPY)] }),
             few.variant("unique", &[("task", "unique")])
                 .aims(const { &[Aim::vector("unique u32, runs of 64", 28, COPY)] }),
             few.variant("encode", &[("task", "encode")])
