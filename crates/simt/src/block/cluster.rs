@@ -88,6 +88,8 @@ fn count(lanes: &[Cell<u32>]) -> u32 {
 impl Membership {
     /// Resets the state for another block.
     pub(super) fn begin(&self) {
+        // Blocks that do not use their cluster end, too.
+        self.has_ended.set(false);
         if self.cluster.take().is_some() {
             for lanes in [&self.arrived, &self.waiting, &self.synchronising] {
                 lanes.iter().for_each(|lanes| lanes.set(0));
@@ -96,7 +98,6 @@ impl Membership {
             self.lines.borrow_mut().clear();
             self.was_whole.set(false);
             self.is_accessed.set(false);
-            self.has_ended.set(false);
         }
     }
 

@@ -90,6 +90,18 @@ fn some_threads_may_leave_after_their_arrival() {
 }
 
 #[test]
+fn the_barrier_orders_a_block_without_a_cluster_that_runs_after_others() {
+    accept_in_all_orders(LaunchConfig::new(64, THREADS), || {
+        // The other blocks never use the barrier.
+        if thread::block_idx().x % 2 == 1 {
+            shared::store(tile() + 4 * lane(), lane());
+            cluster::sync();
+            assert_eq!(shared::load::<u32>(tile() + 4 * ((lane() + 1) % THREADS)), (lane() + 1) % THREADS);
+        }
+    });
+}
+
+#[test]
 fn atomics_of_a_cluster_order_its_blocks() {
     let sum = Array::new(&[0_u32; 8]);
     for schedule in Schedule::HOSTILE {
