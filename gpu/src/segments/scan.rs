@@ -96,9 +96,11 @@ pub unsafe fn scan_own<T: Element, O: Operator<T>, const V: usize, const C: usiz
     });
 }
 
-/// Joins the items of the lanes of a warp. `votes` says in which lanes a segment begins, and `value` is the combination
-/// of the lane's last items ([`last_value`]). Returns the items of the lanes before this one, which for lane 0 have no
-/// value, and those of all lanes up to it. All lanes of a full warp must call this function.
+/// Joins the items of the lanes of a warp. `votes` has a bit for each lane in whose items a segment begins, and `value`
+/// is the lane's [`last_value`]. All lanes of a full warp must call this function.
+///
+/// Returns two parts: the items of all earlier lanes, and those with the lane's own. There is no earlier lane for lane
+/// 0, whose first part has an unspecified value.
 #[inline(always)]
 pub fn join_lanes<T: Element, O: Operator<T>>(votes: u32, value: T) -> (Part<T>, Part<T>) {
     let lane = warp::lane_id();
