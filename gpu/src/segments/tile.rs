@@ -109,9 +109,8 @@ fn values<T: Element, O: Segmented<T>, const V: usize>(order: Order, elements: [
     values
 }
 
-/// Finds the segments of tile `number`: those that end at one of its elements but the first, or just after the tile. The
-/// first tile also has those that end before its second element, and the last tile has all others. They are in `firsts`,
-/// or are searched if `firsts` is empty.
+/// Finds the segments of tile `number`: those whose last element is in the tile. An empty segment is in the tile of the
+/// element before it, or in the first tile. The segments are in `firsts`, or are searched if `firsts` is empty.
 ///
 /// `ended` must have two elements. All threads of the block must call this function, which has a barrier.
 #[inline(always)]
