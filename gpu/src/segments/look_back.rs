@@ -54,13 +54,13 @@ pub const REDUCE: u32 = 2;
 /// number of tiles and run one after the other.
 #[kernel(
     max_threads = 256,
-    min_blocks = 6,
+    min_blocks = 4,
     instances(T = [u32, f32], O = [Sum], V = [4], C = [7], wide(stores)),
     instances(T = [u64, f64], O = [Sum], V = [2], C = [7], wide(stores)),
-    instances(T = [u32], O = [Least], V = [4], C = [7], wide(stores), min_blocks = 5),
-    instances(T = [u64], O = [Least], V = [2], C = [7], wide(stores), min_blocks = 5),
-    instances(T = [u32], O = [First], V = [4], C = [3], min_blocks = 5),
-    instances(T = [u64], O = [First], V = [2], C = [3], wide(stores), min_blocks = 5),
+    instances(T = [u32], O = [Least], V = [4], C = [7], wide(stores)),
+    instances(T = [u64], O = [Least], V = [2], C = [7], wide(stores)),
+    instances(T = [u32], O = [First], V = [4], C = [3]),
+    instances(T = [u64], O = [First], V = [2], C = [3], wide(stores)),
     wide(loads),
     exported = "segments"
 )]
