@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs missing tools that the checks need in addition to rustup's toolchain: a rustc with the standard library's
-# sources (for the PTX), Open MPI and libclang (for the feature `mpi`), and NVIDIA's assemblers in target/tools. For Debian
-# and Ubuntu, as root.
+# sources (for the PTX), Open MPI and libclang (for the feature `mpi`), and in target/tools NVIDIA's assemblers and mdBook
+# (for the book). For Debian and Ubuntu, as root.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -41,4 +41,12 @@ if ! cmp --silent ci/requirements.txt "$tools/requirements.txt"; then
     "$tools/bin/pip" install --quiet --disable-pip-version-check --requirement ci/requirements.txt
     # Copied last, so that an interrupted installation is repeated.
     cp ci/requirements.txt "$tools/requirements.txt"
+fi
+
+# Without optimisations and debug information: the book is small, and the build takes longer than the books that it builds.
+mdbook=0.5.4
+if [ "$("$tools/mdbook/bin/mdbook" --version 2>/dev/null)" != "mdbook v$mdbook" ]; then
+    CARGO_PROFILE_DEV_DEBUG=false cargo install mdbook --version "$mdbook" --locked --debug --no-default-features --force \
+        --quiet --root "$tools/mdbook" --target-dir "$tools/build"
+    rm -rf "$tools/build"
 fi

@@ -9,7 +9,7 @@ use workbench::algorithm::Algorithm;
 use workbench::catalogue::ALGORITHMS;
 
 use crate::error::UsageError;
-use crate::{bench, check, devices, explain, list, measure, new, probe, ranks, report, stream};
+use crate::{bench, check, devices, explain, learn, list, measure, new, probe, ranks, report, stream};
 
 /// CUDA kernels written in Rust, on an NVIDIA GPU or in a simulator
 #[derive(Parser, Debug)]
@@ -33,6 +33,7 @@ enum Command {
     List(list::ListOptions),
     Devices(devices::DevicesOptions),
     New(new::NewOptions),
+    Learn(learn::LearnOptions),
 }
 
 /// The commands that may run on several ranks, besides those of the algorithms.
@@ -48,7 +49,7 @@ fn measured() -> impl Iterator<Item = &'static dyn Algorithm> {
 }
 
 /// Returns the definition of the command line: the commands of [`Command`], and one for each algorithm.
-fn definition() -> clap::Command {
+pub(crate) fn definition() -> clap::Command {
     measured()
         .fold(Cli::command(), |cli, algorithm| cli.subcommand(measure::command::command(algorithm).display_order(0)))
 }
@@ -93,6 +94,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<()> 
         Some(Command::List(options)) => options.run(),
         Some(Command::Devices(options)) => options.run(),
         Some(Command::New(options)) => options.run(),
+        Some(Command::Learn(options)) => options.run(),
     }
 }
 

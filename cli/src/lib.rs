@@ -7,9 +7,11 @@ pub mod check;
 pub mod cli;
 pub mod devices;
 pub mod explain;
+pub mod learn;
 pub mod list;
 pub mod measure;
 pub mod new;
+mod next;
 pub mod probe;
 pub mod stream;
 

@@ -2,14 +2,21 @@
 
 use serde::Serialize;
 
+use crate::compare::Comparison;
 use crate::figures::KernelFigures;
 use crate::gpus::Gpu;
 use crate::problem::Problem;
+use crate::roofline::Roofline;
 use crate::summary::Summary;
+
+/// The number of the JSON format. A [`Baseline`](crate::Baseline) reads this format only.
+pub(crate) const FORMAT: u32 = 1;
 
 /// The figures of several rungs for a GPU.
 #[derive(Serialize, Debug)]
 pub struct Explanation {
+    /// The number of the JSON format, which changes if a baseline of an older version can no longer be read.
+    format: u32,
     /// The title, such as the algorithm's name.
     pub subject: String,
     /// The GPU for which the figures are computed.
@@ -22,6 +29,12 @@ pub struct Explanation {
     /// Remarks on the whole explanation, such as which figures are not known and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// The differences from a baseline, if [`compare`](Self::compare) was called. The text then has no other figures.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub comparison: Option<Comparison>,
+    /// A command line that is a useful next step, for the end of the text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
 }
 
 /// The names that describe a rung.
@@ -45,6 +58,8 @@ pub struct RungFigures {
     pub problem: Problem,
     /// The figures, summed over the rung's kernels.
     pub summary: Summary,
+    /// The rung's place under the roofs of the GPU.
+    pub roofline: Roofline,
     /// A text that lists how the figures differ from those of the previous rung, if they were compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<String>,
@@ -60,25 +75,37 @@ impl RungNames {
 
     /// Returns the full name, such as `transpose/padded`.
     pub fn full(&self) -> String {
-        match self.algorithm {
-            "" => self.rung.to_owned(),
-            algorithm => format!("{algorithm}/{}", self.rung),
-        }
+        full_name(self.algorithm, self.rung)
     }
+}
+
+/// Returns the full name of a rung, such as `transpose/padded`. The name of a rung without an algorithm is its own.
+pub(crate) fn full_name(algorithm: &str, rung: &str) -> String {
+    if algorithm.is_empty() { rung.to_owned() } else { format!("{algorithm}/{rung}") }
 }
 
 impl RungFigures {
     /// Sums up the figures of `kernels`, which computed `problem`, for `gpu`.
     pub fn new(names: RungNames, problem: Problem, kernels: Vec<KernelFigures>, gpu: &Gpu) -> Self {
         let summary = Summary::of(&kernels, problem.elements, gpu);
-        Self { names, problem, summary, change: None, kernels }
+        let roofline = Roofline::of(&summary, gpu);
+        Self { names, problem, summary, roofline, change: None, kernels }
     }
 }
 
 impl Explanation {
     /// Returns an explanation with the title `subject` and no rungs.
     pub fn new(subject: impl Into<String>, gpu: &'static Gpu) -> Self {
-        Self { subject: subject.into(), gpu, rungs: Vec::new(), left_out: Vec::new(), notes: Vec::new() }
+        Self {
+            format: FORMAT,
+            subject: subject.into(),
+            gpu,
+            rungs: Vec::new(),
+            left_out: Vec::new(),
+            notes: Vec::new(),
+            comparison: None,
+            next: None,
+        }
     }
 
     /// Adds a rung. If `is_step` is true, also describes its [`change`](RungFigures::change) from the previous rung.

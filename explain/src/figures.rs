@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use serde::{Deserialize, Serialize};
-use simt::Profile;
+use simt::{Profile, WarpStep};
 
 use crate::gpus::Gpu;
 use crate::meaning;
@@ -141,7 +141,7 @@ pub struct KernelFigures {
     /// The line of the kernel's definition, from 1.
     pub line: u32,
     /// The source lines of the kernel's function from `line` on; empty if the source is not known.
-    #[serde(skip)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub listing: Vec<String>,
     /// The launches, grouped by grid, block and dynamic shared memory. Groups are in the order of their first launches.
     pub launches: Vec<Launches>,
@@ -166,6 +166,9 @@ pub struct KernelFigures {
     pub sites: Vec<AccessSite>,
     /// The branches of the kernel. The branch that diverges most often comes first.
     pub branches: Vec<BranchSite>,
+    /// The first steps of the first warp of the first launch, for a [`Picture`](crate::Picture).
+    #[serde(skip)]
+    pub steps: Vec<WarpStep>,
 }
 
 impl KernelFigures {
@@ -192,6 +195,7 @@ impl KernelFigures {
             file: sources.path(info.file).unwrap_or(info.file).to_owned(),
             line: info.line,
             listing: listing.into_iter().map(str::to_owned).collect(),
+            steps: profile.steps.clone(),
             ..Self::default()
         }
     }
@@ -261,6 +265,12 @@ impl KernelFigures {
             launches.totals.barriers as f64 / (launches.launches * launches.blocks()).max(1) as f64
         };
         self.launches.iter().map(per_block).fold(0.0, f64::max)
+    }
+
+    /// Returns the number of requests to shared memory that the warps of a block make, on average over all launches.
+    pub fn shared_requests_per_block(&self) -> f64 {
+        let blocks: u64 = self.launches.iter().map(|launches| launches.launches * launches.blocks()).sum();
+        self.totals.shared.all().requests as f64 / blocks.max(1) as f64
     }
 
     /// Returns the number of all launches of the kernel.

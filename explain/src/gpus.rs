@@ -60,7 +60,8 @@ impl Gpu {
     }
 
     /// All GPUs that the explanations know. Multiprocessors, clocks and peak speeds are from NVIDIA's datasheets and
-    /// architecture whitepapers. The speed of the H200 was measured by `cudaMemcpy`.
+    /// architecture whitepapers. The speeds of the H100 and the H200 were measured by `cudaMemcpy`:
+    /// those are the project's own machines, whose runs are in `bench/results`.
     pub const ALL: &'static [Self] = &[
         Self::datasheet("v100", "Tesla V100 SXM2", 70, 80, 1530, 900.0),
         Self::datasheet("t4", "T4", 75, 40, 1590, 320.0),
@@ -70,7 +71,7 @@ impl Gpu {
         Self::datasheet("l4", "L4", 89, 58, 2040, 300.0),
         Self::datasheet("l40s", "L40S", 89, 142, 2520, 864.0),
         Self::datasheet("rtx4090", "GeForce RTX 4090", 89, 128, 2520, 1008.0),
-        Self::datasheet("h100", "H100 SXM5 80 GB", 90, 132, 1980, 3352.0),
+        Self { speed: SpeedSource::MeasuredCopy, ..Self::datasheet("h100", "H100 SXM5 80 GB", 90, 132, 1980, 3035.0) },
         Self { speed: SpeedSource::MeasuredCopy, ..Self::datasheet("h200", "H200 SXM5", 90, 132, 1980, 4225.0) },
         Self::datasheet("b200", "B200", 100, 148, 1965, 8000.0),
         Self::datasheet("rtx5090", "GeForce RTX 5090", 120, 170, 2407, 1792.0),
@@ -114,7 +115,12 @@ impl Gpu {
     /// Returns the time in seconds that the GPU's shared memories need for `wavefronts` wavefronts. Each multiprocessor
     /// serves one wavefront per clock.
     pub fn shared_seconds(&self, wavefronts: u64) -> f64 {
-        wavefronts as f64 / (f64::from(self.multiprocessors) * f64::from(self.megahertz) * 1e6)
+        wavefronts as f64 / self.clocks_per_second()
+    }
+
+    /// Returns the number of clocks of all multiprocessors in a second.
+    pub(crate) fn clocks_per_second(&self) -> f64 {
+        f64::from(self.multiprocessors) * f64::from(self.megahertz) * 1e6
     }
 }
 

@@ -1,11 +1,12 @@
 //! The problem that the explained kernels compute.
 
+use std::borrow::Cow;
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The description of a problem that an explanation shows beside the figures.
-#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Problem {
     /// The length of the vectors, if the problem has vectors.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -21,7 +22,7 @@ pub struct Problem {
     pub element: Option<String>,
     /// The name of the operator.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub operator: Option<&'static str>,
+    pub operator: Option<Cow<'static, str>>,
     /// A further detail of the problem, such as a stride.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
@@ -44,7 +45,7 @@ impl Problem {
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parts = Vec::new();
-        parts.extend(self.operator.map(|operator| operator.to_string()));
+        parts.extend(self.operator.as_deref().map(str::to_owned));
         parts.extend(self.n.map(|n| format!("n = {n}")));
         parts.extend(self.width.zip(self.height).map(|(width, height)| format!("{width}x{height}")));
         parts.extend(self.element.clone());
@@ -59,7 +60,7 @@ mod tests {
 
     #[test]
     fn a_problem_is_written_in_a_line() {
-        let vector = Problem { operator: Some("sum"), ..Problem::vector(1024, "f32") };
+        let vector = Problem { operator: Some("sum".into()), ..Problem::vector(1024, "f32") };
         assert_eq!(vector.with_detail("inclusive").to_string(), "sum, n = 1024, f32, inclusive");
         let sides = Problem { width: Some(64), height: Some(32), ..Problem::default() };
         assert_eq!(Problem { element: Some("u8".to_owned()), ..sides }.to_string(), "64x32, u8");

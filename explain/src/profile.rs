@@ -13,6 +13,8 @@ use crate::sites::{AccessSite, Memory};
 use crate::summary::Summary;
 use crate::text;
 
+/// The number of bytes that a warp accesses by one request of 16 bytes per lane.
+const REQUEST_BYTES: u64 = 32 * 16;
 /// The width of the text, in columns.
 const COLUMNS: usize = 120;
 
@@ -101,16 +103,50 @@ impl Profile {
     /// If they move more.
     #[track_caller]
     pub fn assert_moves(&self, factor: f64, useful_bytes: u64) {
+        assert_kept(self.check_moves(factor, useful_bytes));
+    }
+
+    /// Checks like [`assert_moves`](Self::assert_moves).
+    ///
+    /// # Errors
+    /// The message of that assertion.
+    pub fn check_moves(&self, factor: f64, useful_bytes: u64) -> Result<(), String> {
         let found = self.moved_per_useful(useful_bytes);
-        assert!(
-            found <= factor,
+        if found <= factor {
+            return Ok(());
+        }
+        Err(format!(
             "the kernels move {}, {} × the useful {}: at most {} × are allowed\n{}",
             Bytes(self.moved_bytes()),
             number(found),
             Bytes(useful_bytes),
             number(factor),
-            self.lines(|site| site.memory == Memory::Global, |site| site.bytes_moved)
-        );
+            self.lines(|site| site.memory == Memory::Global, |site| site.bytes_moved, |site| site.meaning.clone())
+        ))
+    }
+
+    /// Checks that the kernels make at most `factor` times the requests to global memory that `useful_bytes` need if
+    /// each lane of a warp accesses 16 bytes at once.
+    ///
+    /// # Errors
+    /// A message that names the lines with accesses of fewer bytes.
+    pub fn check_requests(&self, factor: f64, useful_bytes: u64) -> Result<(), String> {
+        let least = useful_bytes.div_ceil(REQUEST_BYTES).max(1);
+        let found = self.summary.global_requests;
+        if found as f64 <= factor * least as f64 {
+            return Ok(());
+        }
+        let narrow = |site: &AccessSite| site.memory == Memory::Global && site.bytes_per_lane < 16;
+        let meaning = |site: &AccessSite| format!("{} bytes per lane, where 16 would do", site.bytes_per_lane);
+        Err(format!(
+            "the kernels make {} requests to global memory, {} × the {} that suffice with 16 bytes per lane: at most \
+             {} × are allowed\n{}",
+            grouped(found),
+            number(found as f64 / least as f64),
+            grouped(least),
+            number(factor),
+            self.lines(narrow, |site| site.traffic.requests, meaning)
+        ))
     }
 
     /// Asserts that no access to shared memory has a bank conflict.
@@ -119,13 +155,24 @@ impl Profile {
     /// If one has.
     #[track_caller]
     pub fn assert_no_bank_conflicts(&self) {
+        assert_kept(self.check_no_bank_conflicts());
+    }
+
+    /// Checks like [`assert_no_bank_conflicts`](Self::assert_no_bank_conflicts).
+    ///
+    /// # Errors
+    /// The message of that assertion.
+    pub fn check_no_bank_conflicts(&self) -> Result<(), String> {
         let found = self.bank_conflicts();
-        assert!(
-            found == 0,
+        if found == 0 {
+            return Ok(());
+        }
+        let conflicts = |site: &AccessSite| site.traffic.bank_conflicts;
+        Err(format!(
             "bank conflicts add {} passes over shared memory, and none are allowed\n{}",
             grouped(found),
-            self.lines(|site| site.traffic.bank_conflicts > 0, |site| site.traffic.bank_conflicts)
-        );
+            self.lines(|site| site.traffic.bank_conflicts > 0, conflicts, |site| site.meaning.clone())
+        ))
     }
 
     /// Asserts that each block reaches at most `max` barriers.
@@ -134,27 +181,62 @@ impl Profile {
     /// If a block reaches more.
     #[track_caller]
     pub fn assert_barriers(&self, max: u32) {
+        assert_kept(self.check_barriers(max));
+    }
+
+    /// Checks like [`assert_barriers`](Self::assert_barriers).
+    ///
+    /// # Errors
+    /// The message of that assertion.
+    pub fn check_barriers(&self, max: u32) -> Result<(), String> {
         let most = |a: &&KernelFigures, b: &&KernelFigures| a.barriers_per_block().total_cmp(&b.barriers_per_block());
         let kernel = self.kernels.iter().max_by(most).map_or("", |kernel| kernel.family);
         let found = self.barriers_per_block();
-        assert!(
-            found <= f64::from(max),
-            "a block of `{kernel}` reaches {} barriers: at most {max} are allowed",
-            number(found)
-        );
+        if found <= f64::from(max) {
+            return Ok(());
+        }
+        Err(format!("a block of `{kernel}` reaches {} barriers: at most {max} are allowed", number(found)))
     }
 
-    /// Returns a line for each of the chosen sites, the one with the most of `weight` first.
-    fn lines(&self, is_chosen: impl Fn(&AccessSite) -> bool, weight: impl Fn(&AccessSite) -> u64) -> String {
+    /// Checks that the warps of a block make at most `max` requests to shared memory, on average over the blocks of all
+    /// launches. A warp without an active lane makes none.
+    ///
+    /// # Errors
+    /// A message with the number of requests of the kernel with the most, and the lines that make them.
+    pub fn check_shared_requests(&self, max: u32) -> Result<(), String> {
+        let found = self.kernels.iter().map(KernelFigures::shared_requests_per_block).fold(0.0, f64::max);
+        if found <= f64::from(max) {
+            return Ok(());
+        }
+        Err(format!(
+            "the warps of a block make {} requests to shared memory: at most {max} are allowed\n{}",
+            number(found),
+            self.lines(|site| site.memory == Memory::Shared, |site| site.traffic.requests, |site| site.meaning.clone())
+        ))
+    }
+
+    /// Returns a line for each of the chosen sites, the one with the most of `weight` first. Each ends with `meaning`.
+    fn lines(
+        &self,
+        is_chosen: impl Fn(&AccessSite) -> bool,
+        weight: impl Fn(&AccessSite) -> u64,
+        meaning: impl Fn(&AccessSite) -> String,
+    ) -> String {
         let sites = self.kernels.iter().flat_map(|kernel| &kernel.sites);
         let mut sites: Vec<&AccessSite> = sites.filter(|site| is_chosen(site)).collect();
         sites.sort_by_key(|site| std::cmp::Reverse(weight(site)));
         let line = |site: &&AccessSite| {
             let place = &site.place;
-            format!("  {}:{}: {}: {}\n", place.file, place.line, site.what(), site.meaning)
+            format!("  {}:{}: {}: {}\n", place.file, place.line, site.what(), meaning(site))
         };
         sites.iter().map(line).collect()
     }
+}
+
+/// Panics with the text of a budget that is exceeded.
+#[track_caller]
+fn assert_kept(checked: Result<(), String>) {
+    assert!(checked.is_ok(), "{}", checked.err().unwrap_or_default());
 }
 
 impl fmt::Display for Profile {
@@ -218,7 +300,19 @@ mod tests {
         }
         let text = message(Profile::assert_no_bank_conflicts);
         assert!(text.contains("add 62 passes") && text.contains("32-way") && !text.contains("global"), "{text}");
+        let text = profiled().check_requests(0.9, 512).unwrap_err();
+        for part in ["make 1 requests to global memory, 1 × the 1", "at most 0.9 ×", "global store y: 4 bytes per lane"]
+        {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert_eq!(profiled().check_requests(1.0, 512), Ok(()));
         let text = message(|profile| profile.assert_barriers(2));
         assert_eq!(text, "a block of `wasteful` reaches 3 barriers: at most 2 are allowed");
+        assert_eq!(profiled().check_shared_requests(2), Ok(()));
+        let text = profiled().check_shared_requests(1).unwrap_err();
+        assert!(
+            text.starts_with("the warps of a block make 2 requests") && text.contains("shared store tile"),
+            "{text}"
+        );
     }
 }

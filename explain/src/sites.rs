@@ -10,7 +10,7 @@ use crate::sources::Sources;
 pub const SECTOR: u64 = 32;
 
 /// A position in a kernel's source: file, line and column.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct SourceSite {
     /// The path of the file, as [`Sources`] shows it.
     pub file: String,
@@ -36,7 +36,7 @@ impl SourceSite {
 }
 
 /// The memory that an access reads or writes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Memory {
     /// The device's global memory.
@@ -55,7 +55,7 @@ impl Memory {
 }
 
 /// The kind of a memory access.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// A read of memory.

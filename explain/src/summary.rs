@@ -1,6 +1,6 @@
 //! The summed figures of a rung, and their differences from the figures of the previous rung.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use units::{number, short_percent};
 
@@ -9,7 +9,7 @@ use crate::gpus::Gpu;
 use crate::sites::{SECTOR, share};
 
 /// The figures of a rung, summed over its kernels.
-#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Summary {
     /// The number of elements. Figures per element are totals divided by this number.
     pub elements: u64,

@@ -17,7 +17,7 @@ impl Explanation {
     /// Returns the explanation as text for a terminal. Sentences are broken into lines of at most `columns` columns;
     /// tables and source lines are not broken.
     pub fn text(&self, columns: usize) -> String {
-        let Self { subject, gpu, rungs, left_out, notes } = self;
+        let Self { subject, gpu, rungs, left_out, notes, comparison: compared, next, .. } = self;
         let mut text = wrapped(&format!("{subject} on {gpu}"), 2, columns);
         text.push('\n');
         if self.has_one_problem()
@@ -25,7 +25,9 @@ impl Explanation {
         {
             let _ = writeln!(text, "{}", rung.problem);
         }
-        if rungs.len() > 1 {
+        if let Some(compared) = compared {
+            text.push_str(&compared.text(columns));
+        } else if rungs.len() > 1 {
             let _ = write!(text, "\n{}\n\n", comparison(rungs));
             let width = rungs.iter().map(|rung| rung.names.rung.len()).max().unwrap_or(0);
             for rung in rungs {
@@ -34,7 +36,7 @@ impl Explanation {
                 text.push('\n');
             }
         }
-        for rung in rungs {
+        for rung in rungs.iter().filter(|_| compared.is_none()) {
             text.push('\n');
             add_rung(&mut text, rung, self, columns);
         }
@@ -43,6 +45,9 @@ impl Explanation {
         }
         for note in notes {
             let _ = write!(text, "\n{}\n", wrapped(note, 2, columns));
+        }
+        if let Some(next) = next {
+            let _ = write!(text, "\nnext: {next}\n");
         }
         text
     }
@@ -96,6 +101,7 @@ fn add_rung(text: &mut String, rung: &RungFigures, explanation: &Explanation, co
     if !explanation.has_one_problem() {
         let _ = writeln!(text, "  {}", rung.problem);
     }
+    let _ = writeln!(text, "{}", wrapped(&format!("  {}", rung.roofline.line()), 4, columns));
     add_figures(text, &rung.summary, &rung.kernels, explanation.gpu, columns);
 }
 

@@ -22,6 +22,40 @@
 //! # }
 //! ```
 //!
+//! # Where to begin
+//!
+//! | item | what it is |
+//! |---|---|
+//! | [`open()`] | opens a GPU if there is one, and otherwise the simulator |
+//! | [`prelude`] | all names that a program needs, the methods of `Device` below among them |
+//! | [`Device`] | a GPU or the simulator: `upload`, `zeroed`, and the algorithms |
+//! | [`Buffer`](launch::Buffer) | elements in the memory of a device; `download` copies them to the host |
+//! | [`Vector`](vector::Vector) | an input: a slice, an array, a `Vec`, a `Buffer` or a part of one |
+//! | [`Operator`](gpu::operator::Operator) | what reductions and scans combine by: `Sum`, `Product`, `Min`, `Max` and others |
+//! | [`Queue`](launch::Queue) | where work is enqueued: that of a device, of a stream, or of a graph |
+//! | [`AlgorithmError`] | the error of every function, with the given value, the allowed ones and a remedy |
+//!
+//! # Methods of `Device`
+//!
+//! Each algorithm adds methods to [`Device`] by a trait, which the [`prelude`] imports. They run the fastest kernel.
+//! The last column has the type that keeps the plan and the memory for repeated calls, if there is one.
+//!
+//! | methods | trait | for repeated calls |
+//! |---|---|---|
+//! | `reduce`, `sum_as`, `arg_min`, `arg_max` | [`ReduceExt`](reduce::ReduceExt) | [`Reducer`](reduce::Reducer) |
+//! | `scan_inclusive`, `scan_exclusive` | [`ScanExt`](scan::ScanExt) | [`Scanner`](scan::Scanner) |
+//! | `sort`, `sort_with`, `sorted`, `sort_into`, `sort_pairs`, `argsort`, `top_k`, `sort_by_fields`, `sort_segments` | [`SortExt`](sort::SortExt) | [`Sorter`](sort::Sorter) |
+//! | `sort_by`, `sorted_by`, `merge_by` | [`MergeSortExt`](merge_sort::MergeSortExt) | [`MergeSorter`](merge_sort::MergeSorter) |
+//! | `select`, `select_flagged`, `partition`, `unique`, `run_length_encode` | [`SelectExt`](select::SelectExt) | [`Selector`](select::Selector) |
+//! | `reduce_by_key`, `scan_by_key_inclusive`, `scan_by_key_exclusive` | [`ByKeyExt`](by_key::ByKeyExt) | [`ByKeyRunner`](by_key::ByKeyRunner) |
+//! | `reduce_segments`, `scan_segments_inclusive`, `scan_segments_exclusive` | [`SegmentsExt`](segments::SegmentsExt) | [`SegmentRunner`](segments::SegmentRunner) |
+//! | `histogram` | [`HistogramExt`](histogram::HistogramExt) | |
+//! | `transpose` | [`TransposeExt`](transpose::TransposeExt) | |
+//! | `saxpy` | [`SaxpyExt`](saxpy::SaxpyExt) | |
+//! | `scale` | [`ScaleExt`](scale::ScaleExt) | |
+//!
+//! For kernels of your own, see the crates `cuda_std` (what a kernel calls) and [`launch`] (how it is launched).
+//!
 //! # Streams and futures
 //!
 //! The plans and functions of each algorithm enqueue their work in a [`Queue`](launch::Queue), which is that of a

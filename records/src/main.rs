@@ -1,11 +1,11 @@
-//! Runs `cargo xtask counters`, `bench` and `mutate-barriers`.
+//! Runs `cargo xtask counters`, `bench`, `ladders` and `mutate-barriers`.
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 
 use std::process::ExitCode;
 
 use clap::Parser;
-use records::{bench, counters, mutate_barriers};
+use records::{bench, counters, ladders, mutate_barriers};
 use xtask::records::Task;
 use xtask::workspace::Workspace;
 
@@ -22,6 +22,7 @@ fn main() -> ExitCode {
     let done = Workspace::open().and_then(|workspace| match &arguments.task {
         Task::Counters(options) => counters::run(&workspace, options),
         Task::Bench(options) => bench::run(&workspace, options),
+        Task::Ladders => ladders::run(&workspace),
         Task::MutateBarriers => mutate_barriers::run(&workspace),
     });
     match done {

@@ -3,12 +3,14 @@
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 
 pub mod assemblers;
+pub mod book;
 pub mod build_ptx;
 pub mod check_ptx;
 pub mod features;
 pub mod kernels;
 pub mod lines;
 pub mod modules;
+pub mod pages;
 pub mod parallel;
 pub mod pattern;
 pub mod ptx;

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use xtask::workspace::Workspace;
-use xtask::{build_ptx, check_ptx, features, lines, records, resources, tidy};
+use xtask::{book, build_ptx, check_ptx, features, lines, records, resources, tidy};
 
 /// Gridstride's build tasks.
 #[derive(Parser)]
@@ -52,6 +52,8 @@ enum Task {
         #[arg(long, value_name = "COMMIT")]
         at: Option<String>,
     },
+    /// Builds docs/ as a book with mdBook, in target/book, and checks its links.
+    Book,
     #[command(flatten)]
     Records(records::Task),
     /// Checks rules that the compiler does not check: lengths of files and lines, dependencies and their licences,
@@ -71,6 +73,7 @@ fn main() -> ExitCode {
             Task::CheckPtx(options) => check_ptx::run(&workspace, &options)?,
             Task::Resources { ptxas } => resources::run(&workspace, &ptxas)?,
             Task::Features => features::run(&workspace)?,
+            Task::Book => book::run(&workspace)?,
             Task::Lines { at } => lines::run(&workspace, at.as_deref())?,
             // `records` parses the same command line.
             Task::Records(_) => return records::run(&workspace, std::env::args_os().skip(1)),

@@ -20,6 +20,8 @@ pub enum Task {
     Counters(CountersOptions),
     /// Runs host bench beside NVIDIA's libraries, and records a run in bench/results, README.md and docs/figures.md.
     Bench(BenchOptions),
+    /// Writes the figures and the pictures of memory in docs/ladders.
+    Ladders,
     /// Removes each barrier, warp synchronisation and fence of the kernels, one at a time, and checks that the
     /// simulator reports a fault.
     MutateBarriers,

@@ -4,6 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use xtask::book::{self, SUMMARY};
+use xtask::pages::{anchors, is_external, links};
 use xtask::workspace::Workspace;
 
 fn root() -> PathBuf {
@@ -44,16 +46,28 @@ fn pages() -> Vec<PathBuf> {
 }
 
 #[test]
-fn links_lead_to_files() {
+fn links_lead_to_files_and_headings() {
     for page in pages() {
-        for link in
-            read(&page).split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(link, _)| link.to_owned())
-        {
-            let target = link.split('#').next().unwrap();
-            if !target.contains("://") && !target.is_empty() {
-                assert!(page.parent().unwrap().join(target).exists(), "{}: {link}", page.display());
+        let text = read(&page);
+        for link in links(&text).filter(|link| !is_external(link)) {
+            let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
+            let target = if file.is_empty() { page.clone() } else { page.parent().unwrap().join(file) };
+            assert!(target.exists(), "{}: {link}", page.display());
+            if !anchor.is_empty() && file.ends_with(".md") | file.is_empty() {
+                let anchors = anchors(&read(&target));
+                assert!(anchors.iter().any(|known| known == anchor), "{}: {link}: {anchors:?}", page.display());
             }
         }
+    }
+}
+
+#[test]
+fn the_book_has_every_page() {
+    let root = root();
+    let summary = read(&root.join(SUMMARY));
+    let listed: Vec<PathBuf> = book::pages(&summary).iter().map(|page| root.join(page)).collect();
+    for page in files(&root.join("docs"), ".md").iter().filter(|page| !page.ends_with(SUMMARY)) {
+        assert_eq!(listed.iter().filter(|one| *one == page).count(), 1, "{}: add it to {SUMMARY}", page.display());
     }
 }
 
@@ -77,6 +91,29 @@ fn the_tests_that_hold_the_claims_exist() {
             }
         }
     }
+}
+
+/// Checks that the front page of the library and the page of `Device` list the methods that the algorithms add to a
+/// device.
+#[test]
+fn the_methods_of_a_device_are_listed() {
+    let root = root();
+    let lists = ["gridstride/src/lib.rs", "crates/launch/src/device.rs"].map(|file| read(&root.join(file)));
+    let mut count = 0;
+    for file in files(&root.join("gridstride/src"), "mod.rs") {
+        let text = read(&file);
+        let Some((before, body)) = text.split_once(": Borrow<Device> {") else { continue };
+        let (_, name) = before.rsplit_once("pub trait ").unwrap();
+        let (body, _) = body.split_once("\n}").unwrap();
+        for item in body.split("\n    fn ").skip(1).map(|rest| rest.split(['(', '<']).next().unwrap()).chain([name]) {
+            assert!(lists.iter().all(|list| list.contains(&format!("`{item}`"))), "{name}: `{item}` is not listed");
+            count += 1;
+        }
+        let folder = file.parent().unwrap().file_name().unwrap().to_string_lossy();
+        let link = format!("(../gridstride/{folder}/trait.{name}.html)");
+        assert!(lists[1].contains(&link), "{link}");
+    }
+    assert!(count > 30, "{count}");
 }
 
 /// Returns a line of code without the marks of documentation, or `None` if the documentation hides the line.
@@ -105,7 +142,7 @@ fn the_profile_of_a_new_project_is_shown() {
 #[test]
 fn rust_in_the_documents_is_compiled_elsewhere() {
     let root = root();
-    let folders = ["crates", "gpu", "gridstride", "multi", "life", "workbench", "explain", "examples"];
+    let folders = ["crates", "gpu", "gridstride", "multi", "life", "workbench", "explain", "learn", "examples"];
     let sources: String =
         folders.iter().flat_map(|folder| files(&root.join(folder), ".rs")).map(|file| code(&read(&file))).collect();
     let mut count = 0;

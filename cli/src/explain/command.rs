@@ -7,16 +7,19 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::Args;
 
-use explain::Gpu;
-use workbench::subjects::{self, ExplainError, Wanted};
+use explain::{Baseline, BaselineError, Explanation, Gpu};
+use workbench::subjects::{self, Chosen, ExplainError, Wanted};
 
 use crate::error::UsageError;
 use crate::files::WholeFile;
 use crate::list;
+use crate::next;
 use crate::options::{Size, number_in, parse_count};
 use crate::report;
 use crate::report::progress::AtWork;
 use gridstride::numbers::OperatorName;
+
+use super::choice::GpuChoice;
 
 /// Explain what a GPU's memory system does for a kernel, line by line
 ///
@@ -55,9 +58,15 @@ pub struct ExplainOptions {
     #[arg(long, value_name = "ELEMENT", value_parser = number_in::<u16>(0..=1024))]
     from: Option<u16>,
 
-    /// GPU to model: v100, t4, a100, a10, rtx3090, l4, l40s, rtx4090, h100, h200, b200 or rtx5090
-    #[arg(long, value_name = "NAME", default_value = Gpu::DEFAULT, value_parser = Gpu::find)]
-    gpu: &'static Gpu,
+    /// GPU to model: v100, t4, a100, a10, rtx3090, l4, l40s, rtx4090, h100, h200, b200 or rtx5090; or gpu or gpu:N for
+    /// one of this machine, whose memory is measured first
+    #[arg(long, value_name = "NAME", default_value = Gpu::DEFAULT, value_parser = GpuChoice::parse)]
+    gpu: GpuChoice,
+
+    /// Compare with another rung or kernel, or with a file that an earlier `explain --json` printed: totals, and the
+    /// lines that differ
+    #[arg(long, value_name = "KERNEL|FILE.json")]
+    baseline: Option<String>,
 
     /// Print one JSON object
     #[arg(long)]
@@ -74,7 +83,8 @@ fn help() -> String {
     format!(
         "GPUs:\n{gpus}\n\
          The speed of a datasheet is a peak; a copy reaches 85 to 93 % of it.\n\
-         Exit code: 0 on success, 1 if a kernel fails or the file cannot be written, 2 if the command line is wrong."
+         Exit code: 0 on success, 1 if a kernel fails or a file cannot be read or written, 2 if the command line is \
+         wrong."
     )
 }
 
@@ -82,8 +92,8 @@ impl ExplainOptions {
     /// Runs the command.
     ///
     /// # Errors
-    /// [`UsageError`] if there is no such kernel, or it does not support the options; another error if a kernel fails
-    /// or the file cannot be written.
+    /// [`UsageError`] if there is no such kernel, it does not support the options, or the baseline does not fit;
+    /// another error if a kernel fails or a file cannot be read or written.
     pub fn run(self) -> anyhow::Result<()> {
         let chosen = subjects::find(&self.subject).map_err(usage_or_failure)?;
         let page = self.html.as_deref().map(WholeFile::new);
@@ -97,10 +107,13 @@ impl ExplainOptions {
             operator: self.operator,
             from: self.from.map(usize::from),
         };
-        let at_work = AtWork::begin();
-        let explanation = subjects::explain(&chosen, &wanted, self.gpu, |subject| at_work.set_message(subject.name()));
-        let explanation = explanation.map_err(usage_or_failure)?;
-        drop(at_work);
+        let gpu = self.gpu.gpu()?;
+        let mut explanation = explained(&chosen, &wanted, gpu)?;
+        if let Some(baseline) = &self.baseline {
+            explanation.compare(&baseline_of(baseline, &wanted, gpu)?).map_err(unfit)?;
+        }
+        let is_default = wanted.is_default() && gpu == Gpu::default_gpu();
+        explanation.next = Some(next::command(&next::after_explain(&chosen, is_default)));
         if let Some(page) = &page {
             let mut out = page.create()?;
             out.write_all(explanation.html().as_bytes()).with_context(|| page.failed())?;
@@ -108,6 +121,30 @@ impl ExplainOptions {
             report::note(&format!("wrote {page}"));
         }
         if self.json { report::print_json(&explanation) } else { report::print(&explanation.text(list::columns())) }
+    }
+}
+
+fn explained(chosen: &Chosen, wanted: &Wanted, gpu: &'static Gpu) -> anyhow::Result<Explanation> {
+    let at_work = AtWork::begin();
+    let explanation = subjects::explain(chosen, wanted, gpu, |subject| at_work.set_message(subject.name()));
+    explanation.map_err(usage_or_failure)
+}
+
+/// Reads the baseline if it is a file, and otherwise explains the kernel of that name on the same problem.
+fn baseline_of(name: &str, wanted: &Wanted, gpu: &'static Gpu) -> anyhow::Result<Baseline> {
+    match Baseline::path(name) {
+        Some(path) => Baseline::read(path).map_err(unfit),
+        None => {
+            let chosen = subjects::find(name).map_err(usage_or_failure)?;
+            Baseline::of(&explained(&chosen, wanted, gpu)?).map_err(unfit)
+        }
+    }
+}
+
+fn unfit(error: BaselineError) -> anyhow::Error {
+    match error {
+        BaselineError::Mismatch(_) => UsageError(error.to_string()).into(),
+        error => error.into(),
     }
 }
 

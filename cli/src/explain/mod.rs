@@ -3,4 +3,5 @@
 //! The library [`explain`] computes the figures and sentences, and [`workbench::subjects`] finds kernels by their
 //! names.
 
+mod choice;
 pub mod command;

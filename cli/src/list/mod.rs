@@ -9,7 +9,7 @@ use serde::Serialize;
 use units::alternatives;
 
 use crate::error::UsageError;
-use crate::report;
+use crate::{next, report};
 use workbench::catalogue::{self, SUMMARIES};
 use workbench::documentation;
 
@@ -49,8 +49,14 @@ impl ListOptions {
         }
         match (self.json, &self.algorithm) {
             (true, _) => report::print_json(&catalogue),
-            (false, Some(_)) => report::print(&catalogue.text(columns())),
-            (false, None) => report::print(&rungs::table(&catalogue.algorithms, columns())),
+            (false, name) => {
+                let text = match name {
+                    Some(_) => catalogue.text(columns()),
+                    None => rungs::table(&catalogue.algorithms, columns()),
+                };
+                let next = next::line(&next::after_list(name.as_deref()));
+                report::print(&format!("{text}\n{next}\n"))
+            }
         }
     }
 }

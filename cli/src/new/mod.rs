@@ -25,6 +25,13 @@ pub struct NewOptions {
     #[arg(long)]
     name: Option<String>,
 
+    #[command(flatten)]
+    crates: CratesOptions,
+}
+
+/// The options for the crates on which a new project depends.
+#[derive(Args, Debug)]
+pub struct CratesOptions {
     /// Depend on the crates of a git repository
     #[arg(long, value_name = "URL", conflicts_with = "path")]
     git: Option<String>,
@@ -35,6 +42,21 @@ pub struct NewOptions {
     path: Option<PathBuf>,
 }
 
+impl CratesOptions {
+    /// Returns the source of the crates.
+    ///
+    /// # Errors
+    /// [`UsageError`] if the URL or the checkout cannot be used.
+    pub(crate) fn source(self) -> Result<Crates, UsageError> {
+        let own = Path::new(env!("CARGO_MANIFEST_DIR")).parent().filter(|folder| is_checkout(folder));
+        Ok(match (self.git, self.path.as_deref().or(own)) {
+            (Some(url), _) => Crates::Git(printable("--git", url)?),
+            (None, Some(path)) => Crates::Path(checkout(path)?),
+            (None, None) => Crates::Registry,
+        })
+    }
+}
+
 impl NewOptions {
     /// Runs the command.
     ///
@@ -42,24 +64,44 @@ impl NewOptions {
     /// [`UsageError`] if the folder, the name or the checkout cannot be used; another error if the files cannot be
     /// written.
     pub fn run(self) -> anyhow::Result<()> {
-        let folder = std::path::absolute(&self.folder).with_context(|| format!("cannot find {:?}", self.folder))?;
-        let is_there = check_empty(&folder)?;
+        let folder = NewFolder::at(&self.folder)?;
         let name = match self.name {
             Some(name) => name,
-            None => folder.file_name().and_then(OsStr::to_str).unwrap_or_default().to_owned(),
+            None => folder.path.file_name().and_then(OsStr::to_str).unwrap_or_default().to_owned(),
         };
         if let Some(refusal) = template::refusal(&name) {
             return Err(UsageError(format!("no package can be called '{name}': {refusal}; use --name NAME")).into());
         }
-        let own = Path::new(env!("CARGO_MANIFEST_DIR")).parent().filter(|folder| is_checkout(folder));
-        let crates = match (self.git, self.path.as_deref().or(own)) {
-            (Some(url), _) => Crates::Git(printable("--git", url)?),
-            (None, Some(path)) => Crates::Path(checkout(path)?),
-            (None, None) => Crates::Registry,
-        };
-        let files = template::files(&name, &crates);
-        write(&folder, is_there, &files).with_context(|| format!("cannot make '{}'", folder.display()))?;
+        folder.fill(&template::files(&name, &self.crates.source()?))?;
         report::print(&next_steps(&self.folder))
+    }
+}
+
+/// The folder of a new project.
+#[derive(Debug)]
+pub(crate) struct NewFolder {
+    path: PathBuf,
+    /// True if the folder exists and is empty, and false if it does not exist.
+    is_there: bool,
+}
+
+impl NewFolder {
+    /// Returns the folder at `path`.
+    ///
+    /// # Errors
+    /// [`UsageError`] if something else is there, or the folder is not empty.
+    pub(crate) fn at(path: &Path) -> anyhow::Result<Self> {
+        let path = std::path::absolute(path).with_context(|| format!("cannot find {path:?}"))?;
+        let is_there = check_empty(&path)?;
+        Ok(Self { path, is_there })
+    }
+
+    /// Writes the files of a project, all or none.
+    ///
+    /// # Errors
+    /// If the files cannot be written.
+    pub(crate) fn fill(&self, files: &[(impl AsRef<str>, String)]) -> anyhow::Result<()> {
+        write(&self.path, self.is_there, files).with_context(|| format!("cannot make '{}'", self.path.display()))
     }
 }
 
@@ -117,7 +159,7 @@ fn printable(flag: &str, text: String) -> Result<String, UsageError> {
 }
 
 /// Writes all files or none: they are written to a temporary folder and then moved.
-fn write(folder: &Path, is_there: bool, files: &[(&str, String)]) -> anyhow::Result<()> {
+fn write(folder: &Path, is_there: bool, files: &[(impl AsRef<str>, String)]) -> anyhow::Result<()> {
     let parent = folder.parent().context("it is the root")?;
     fs::create_dir_all(parent)?;
     let beside = if is_there { folder } else { parent };
@@ -125,7 +167,7 @@ fn write(folder: &Path, is_there: bool, files: &[(&str, String)]) -> anyhow::Res
     let scratch = DraftFolder::new(beside)?;
     let made = scratch.path().join("project");
     for (path, text) in files {
-        let path = made.join(path);
+        let path = made.join(path.as_ref());
         fs::create_dir_all(path.parent().unwrap_or(&made))?;
         fs::write(path, text)?;
     }

@@ -34,7 +34,7 @@ const FILES: [(&str, &str); 9] = files![
 
 /// The source from which a project takes the crates of [`CRATES`].
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Crates {
+pub(crate) enum Crates {
     /// The folder `crates/` of the checkout at this path.
     Path(String),
     /// The git repository at this URL.
@@ -45,7 +45,7 @@ pub(super) enum Crates {
 
 impl Crates {
     /// Returns the source of the crate in the folder `place` of a checkout, in the form that a manifest needs.
-    fn of(&self, place: &str) -> String {
+    pub(crate) fn of(&self, place: &str) -> String {
         match self {
             Crates::Path(folder) => format!("path = {}", literal(&Path::new(folder).join(place).to_string_lossy())),
             Crates::Git(url) => format!("git = {}", literal(url)),

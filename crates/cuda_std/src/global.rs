@@ -222,7 +222,10 @@ macro_rules! common_methods {
         pub(crate) fn check_vec(&self, index: usize, n: usize) {
             // `index·n` would wrap for a huge index; the comparison with the number of vectors does not.
             if index >= self.owner.bound(self.len) / n {
-                backend::out_of_bounds_global(self.pointer as usize, index.saturating_mul(n), self.len);
+                // Reports the first element of the vector that the view does not have.
+                let (first, end) = (index.saturating_mul(n), index.saturating_add(1).saturating_mul(n));
+                let outside = if end <= self.len { first } else { first.max(self.len) };
+                backend::out_of_bounds_global(self.pointer as usize, outside, self.len);
             }
             backend::check_vec_alignment(self.pointer as usize, n * size_of::<T>());
         }

@@ -187,7 +187,7 @@ pub use geometry::{Dim3, KernelInfo, LaunchConfig};
 pub use holds::{Hold, Holds};
 pub use launch_log::{LaunchLog, LaunchStats, Log, LoggedLaunch};
 pub use limits::LaunchLimits;
-pub use profile::{AccessKind, AccessProfile, BranchProfile, Profile, Profiles};
+pub use profile::{AccessKind, AccessProfile, AccessedArray, BranchProfile, Profile, Profiles, WarpAccess, WarpStep};
 pub use raw::notes::{HistoryLimit, Note, NoteKind, Notes};
 #[doc(hidden)]
 pub use redundant::first_to_notice;

@@ -14,8 +14,12 @@ use rayon::prelude::*;
 use reports::Finding;
 use simt::{Checks, LaunchLog, LoggedLaunch, Note, NoteKind, Notes, OlderValue, Schedule, Simulator};
 
+pub(crate) use report::WRONG_RESULT;
 pub use report::{Found, KernelChecks, Report, Verdict, notes, warnings};
 pub use thorough::{KernelTried, Tried};
+
+/// The kind of a finding that reports a race between streams ([`launch::StreamRace`]).
+pub const STREAM_RACE: &str = "race of streams";
 
 /// A case: a few launches of one or several kernels, and a check of their result. `Display` writes its title.
 pub trait CheckedCase: fmt::Display + Sync {

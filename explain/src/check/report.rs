@@ -9,6 +9,14 @@ use units::{Seconds, grouped, table};
 use super::thorough::{KernelTried, Tried};
 use super::{CaseFailure, CaseRun, Settings};
 
+/// The name of the finding of a case whose result differs from the expected one.
+pub(crate) const WRONG_RESULT: &str = "wrong result";
+/// The line after a wrong result that only some orders have. The others may be right, or wrong in another way.
+const ORDER_IS_OPEN: &str = "  other orders have another outcome, so it depends on the order of the threads: atomic \
+    and volatile accesses are no race, but none waits for another; if several threads load an element and store it, \
+    make it one atomic update (such as `atomic_add`); if a thread needs what another has stored, let it wait for \
+    that\n";
+
 /// The report of a check.
 #[derive(Serialize, Debug)]
 pub struct Report {
@@ -247,15 +255,7 @@ impl Report {
         }
         text += &self.thorough.as_ref().map_or_else(String::new, Tried::text);
         text += &format!("{}\n", self.table());
-        for row in &self.kernels {
-            let all = row.faults.iter().map(|found| ("", found));
-            for (not, found) in all.chain(row.unfinished.iter().map(|found| ("check not finished: ", found))) {
-                text += &format!("\n{}: {not}{}\n", row.kernel, found.finding.name);
-                text += &format!("  {}; found {}\n", found.case, self.orders_of(found));
-                text += &found.finding.text("  ");
-                text.extend(found.older.iter().map(|older| format!("  before, {older}\n")));
-            }
-        }
+        text.extend(self.fault_texts().map(|fault| format!("\n{fault}")));
         let full = |finding: &Finding| {
             format!("\n{}: {}\n{}", finding.kernel.unwrap_or_default(), finding.name, finding.text("  "))
         };
@@ -277,6 +277,23 @@ impl Report {
             (faulty, unfinished) => format!("{faulty} at fault, {unfinished} not checked to the end"),
         };
         text + &format!("\n{} kernels: {summary}, in {}\n", self.kernels.len(), Seconds(self.seconds))
+    }
+
+    /// Returns the text of each fault and of each unfinished case: the kernel, the case, the orders, and the finding.
+    pub fn fault_texts(&self) -> impl Iterator<Item = String> {
+        self.kernels.iter().flat_map(move |row| {
+            let all = row.faults.iter().map(|found| ("", found));
+            all.chain(row.unfinished.iter().map(|found| ("check not finished: ", found))).map(move |(not, found)| {
+                let mut text = format!("{}: {not}{}\n", row.kernel, found.finding.name);
+                text += &format!("  {}; found {}\n", found.case, self.orders_of(found));
+                text += &found.finding.text("  ");
+                if found.finding.name == WRONG_RESULT && found.schedules.len() < self.schedules.len() {
+                    text += ORDER_IS_OPEN;
+                }
+                text.extend(found.older.iter().map(|older| format!("  before, {older}\n")));
+                text
+            })
+        })
     }
 
     /// Returns the table of the kernels. A thorough check has two more columns.

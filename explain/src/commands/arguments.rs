@@ -20,9 +20,27 @@ pub(super) type Names = Vec<String>;
 /// A parsed command line.
 #[derive(Debug)]
 pub(super) enum Arguments {
-    Explain { names: Names, n: Option<usize>, gpu: &'static Gpu, html: Option<PathBuf>, json: bool },
-    Check { names: Names, schedules: Vec<Schedule>, strict: bool, thorough: Option<Duration>, format: Format },
-    Bench { names: Names, n: Option<usize>, device: DeviceChoice, json: bool },
+    Explain {
+        names: Names,
+        n: Option<usize>,
+        gpu: &'static Gpu,
+        baseline: Option<String>,
+        html: Option<PathBuf>,
+        json: bool,
+    },
+    Check {
+        names: Names,
+        schedules: Vec<Schedule>,
+        strict: bool,
+        thorough: Option<Duration>,
+        format: Format,
+    },
+    Bench {
+        names: Names,
+        n: Option<usize>,
+        device: DeviceChoice,
+        json: bool,
+    },
 }
 
 /// The format of a check's report.
@@ -46,6 +64,7 @@ pub(super) fn parse(arguments: Vec<OsString>) -> Result<Arguments, clap::Error> 
             names,
             n: matches.remove_one("n"),
             gpu: matches.remove_one("gpu").unwrap_or_else(Gpu::default_gpu),
+            baseline: matches.remove_one("baseline"),
             html: matches.remove_one("html"),
             json: matches.get_flag("json"),
         },
@@ -88,6 +107,12 @@ fn definition() -> Command {
             gpus.join(", "),
             Gpu::DEFAULT
         )))
+        .arg(
+            Arg::new("baseline")
+                .long("baseline")
+                .value_name("CASE|FILE.json")
+                .help("Compare with another case, or with a file that an earlier `explain --json` printed"),
+        )
         .arg(
             Arg::new("html")
                 .long("html")

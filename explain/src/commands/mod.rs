@@ -21,6 +21,7 @@ use units::{Bytes, Seconds, alternatives, grouped, number, table};
 
 use self::arguments::{Arguments, COMMANDS, Format, Names};
 use crate::check::Settings;
+use crate::compare::{Baseline, BaselineError};
 use crate::explainer::Explainer;
 use crate::explanation::{Explanation, RungFigures, RungNames};
 use crate::gpus::Gpu;
@@ -82,7 +83,7 @@ struct Answer {
 enum Refusal {
     /// The command line is wrong, or asks for help.
     CommandLine(Box<clap::Error>),
-    /// The command line names a case that does not exist.
+    /// The command line names a case that does not exist, or a baseline that does not fit.
     Usage(String),
     /// The command failed.
     Failure(String),
@@ -91,6 +92,15 @@ enum Refusal {
 impl From<clap::Error> for Refusal {
     fn from(error: clap::Error) -> Self {
         Self::CommandLine(Box::new(error))
+    }
+}
+
+impl From<BaselineError> for Refusal {
+    fn from(error: BaselineError) -> Self {
+        match error {
+            BaselineError::Unreadable(_) => Self::Failure(error.to_string()),
+            BaselineError::Mismatch(_) => Self::Usage(error.to_string()),
+        }
     }
 }
 
@@ -139,8 +149,16 @@ impl Commands {
 
     fn answer(&self, arguments: Vec<OsString>) -> Result<Answer, Refusal> {
         match arguments::parse(arguments)? {
-            Arguments::Explain { names, n, gpu, html, json } => {
-                let explanation = self.explain(&self.chosen(&names)?, n, gpu)?;
+            Arguments::Explain { names, n, gpu, baseline, html, json } => {
+                let cases = self.chosen(&names)?;
+                let mut explanation = self.explain(&cases, n, gpu)?;
+                if let Some(baseline) = baseline {
+                    explanation.compare(&self.baseline(&baseline, n, gpu)?)?;
+                }
+                explanation.next = Some(match cases[..] {
+                    [case] => format!("cargo run -- check {}", case.name),
+                    _ => "cargo run -- check".into(),
+                });
                 if let Some(path) = html {
                     let failed = |error| Refusal::Failure(format!("cannot write '{}': {error}", path.display()));
                     fs::write(&path, explanation.html()).map_err(failed)?;
@@ -200,6 +218,14 @@ impl Commands {
             explanation.push(RungFigures::new(names, problem, kernels, gpu), false);
         }
         Ok(explanation)
+    }
+
+    /// Returns the baseline with this name: a case, or a file of JSON.
+    fn baseline(&self, name: &str, n: Option<usize>, gpu: &'static Gpu) -> Result<Baseline, Refusal> {
+        Ok(match Baseline::path(name) {
+            Some(path) => Baseline::read(path)?,
+            None => Baseline::of(&self.explain(&self.chosen(&vec![name.to_owned()])?, n, gpu)?)?,
+        })
     }
 
     fn bench(&self, cases: &[&Case], n: Option<usize>, choice: DeviceChoice) -> Result<Vec<BenchRow>, Refusal> {

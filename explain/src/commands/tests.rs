@@ -109,11 +109,60 @@ fn a_case_is_explained_as_text_json_and_page() {
 }
 
 #[test]
+fn a_case_is_compared_with_another_and_with_a_file() {
+    let text = answer(&["explain", "right", "--baseline", "wrong", "--n", "64"]);
+    // The baseline's result is compared, too.
+    assert!(matches!(text, Err(Refusal::Failure(text)) if text.contains("wrong, n = 64: the result is wrong")));
+    let file = std::env::temp_dir().join(format!("explained-{}.json", std::process::id()));
+    let path = file.to_str().unwrap();
+    fs::write(&file, answer(&["explain", "right", "--json"]).unwrap().text).unwrap();
+    let text = answer(&["explain", "right", "--baseline", path]).unwrap().text;
+    for part in ["nothing differs: all counts and lines are equal", "next: cargo run -- check right\n"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let json = answer(&["explain", "right", "--baseline", path, "--json"]).unwrap().text;
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let total = &json["comparison"]["rungs"][0]["totals"][0];
+    assert_eq!((&total["what"], &total["before"], &total["after"]), (&"launches".into(), &1.into(), &1.into()));
+    let other = answer(&["explain", "race", "--baseline", path]).unwrap_err();
+    assert!(matches!(other, Refusal::Usage(text) if text.contains("the profile of right, not of race")));
+    let other = answer(&["explain", "right", "--baseline", path, "--n", "64"]).unwrap_err();
+    assert!(matches!(other, Refusal::Usage(text) if text.contains("n = 4096 (4096 elements)")));
+    fs::write(&file, "no JSON").unwrap();
+    let broken = answer(&["explain", "right", "--baseline", path]).unwrap_err();
+    fs::remove_file(&file).unwrap();
+    let missing = answer(&["explain", "right", "--baseline", path]).unwrap_err();
+    for (error, part) in [(broken, "it is not the JSON of an explanation"), (missing, "cannot read the baseline")] {
+        assert!(matches!(&error, Refusal::Failure(text) if text.contains(part)), "{part}: {error:?}");
+    }
+}
+
+#[test]
 fn several_cases_stand_side_by_side() {
     let text = answer(&["explain", "right", "race"]).unwrap().text;
     assert!(text.contains("must move   moves") && text.contains("\n right "), "{text}");
     // The result of a case is compared here, too.
-    assert_eq!(refusal(&["explain"]), "wrong, n = 4096: the result is wrong: y[0] is 1 instead of 2");
+    assert_eq!(
+        refusal(&["explain"]),
+        "wrong, n = 4096: the result is wrong: y[0] is 1 instead of 2; 4096 of 4096 elements are wrong"
+    );
+}
+
+#[test]
+fn a_wrong_result_is_explained() {
+    let text = adding("low", 0).report(&Settings::default(), None).text();
+    assert!(text.contains("y[0] is 1, which is the expected value of y[1], instead of 0; 65 of 65 elements"), "{text}");
+
+    let unwritten = Case::new("unwritten", |run| run.expect("y", &run.device().alloc(1)?, || vec![1_u32]));
+    let text = unwritten.check_sizes(&[1]).report(&Settings::default(), None).text();
+    assert!(text.contains(", as memory that nothing has written, instead of 1"), "{text}");
+
+    let mistaken = Case::new("mistaken", |run| {
+        let mistakes = [("sevens", vec![7, 7]), ("this is x itself", vec![3, 4])];
+        run.expect_or_explain("y", &run.device().upload(&[3_u32, 4])?, || vec![4, 5], &mistakes)
+    });
+    let text = mistaken.check_sizes(&[1]).report(&Settings::default(), None).text();
+    assert!(text.contains("y[0] is 3 instead of 4; 2 of 2 elements are wrong: this is x itself\n"), "{text}");
 }
 
 #[test]

@@ -10,14 +10,16 @@ use crate::sites::{AccessSite, BranchSite, SourceSite};
 use crate::summary::Summary;
 use crate::text;
 
+mod comparison;
 mod listing;
+mod roofline;
 
 const STYLE: &str = include_str!("style.css");
 
 impl Explanation {
     /// Returns the explanation as one self-contained HTML page, for a screen of any width, light or dark.
     pub fn html(&self) -> String {
-        let Self { subject, gpu, rungs, left_out, notes } = self;
+        let Self { subject, gpu, rungs, left_out, notes, comparison: compared, .. } = self;
         let mut page = String::new();
         let title = escaped(&format!("{subject} on {}", gpu.name));
         let _ = write!(
@@ -33,9 +35,13 @@ impl Explanation {
         {
             let _ = writeln!(page, "<p class=\"quiet\">{}</p>", escaped(&rung.problem.to_string()));
         }
-        if rungs.len() > 1 {
-            comparison(&mut page, rungs);
+        if let Some(compared) = compared {
+            comparison::add(&mut page, compared);
         }
+        if rungs.len() > 1 {
+            side_by_side(&mut page, rungs);
+        }
+        roofline::add(&mut page, self);
         for rung in rungs {
             section(&mut page, rung, self);
         }
@@ -63,7 +69,7 @@ written.</p>
 ";
 
 /// Returns the CSS class for a share: `good`, `fair` or `bad`.
-fn grade(share: f64) -> &'static str {
+pub(crate) fn grade(share: f64) -> &'static str {
     match share {
         share if share >= 0.8 => "good",
         share if share >= 0.45 => "fair",
@@ -88,7 +94,7 @@ fn share_cell(label: &str, share: Option<f64>) -> String {
 }
 
 /// Adds the table that compares the rungs.
-fn comparison(page: &mut String, rungs: &[RungFigures]) {
+fn side_by_side(page: &mut String, rungs: &[RungFigures]) {
     let time = |summary: &Summary| summary.per_element(summary.access_seconds);
     let highest = rungs.iter().map(|rung| time(&rung.summary)).fold(f64::MIN_POSITIVE, f64::max);
     page.push_str(
@@ -137,7 +143,7 @@ fn id(algorithm: &str, rung: &str) -> String {
 }
 
 fn section(page: &mut String, rung: &RungFigures, explanation: &Explanation) {
-    let RungFigures { names, problem, summary, change, kernels } = rung;
+    let RungFigures { names, problem, summary, roofline, change, kernels } = rung;
     let RungNames { algorithm, rung: name, idea } = names;
     let _ = writeln!(page, "<h2 id=\"{}\">{}</h2>", id(algorithm, name), escaped(&names.full()));
     let _ = writeln!(page, "<p>{}</p>", escaped(idea));
@@ -147,7 +153,7 @@ fn section(page: &mut String, rung: &RungFigures, explanation: &Explanation) {
     if !explanation.has_one_problem() {
         let _ = writeln!(page, "<p class=\"quiet\">{}</p>", escaped(&problem.to_string()));
     }
-    for line in text::floor(summary, explanation.gpu) {
+    for line in text::floor(summary, explanation.gpu).into_iter().chain([roofline.line()]) {
         let _ = writeln!(page, "<p class=\"quiet\">{}.</p>", escaped(&capitalised(&line)));
     }
     for kernel in kernels {
@@ -229,7 +235,7 @@ fn capitalised(text: &str) -> String {
 }
 
 /// Returns `text` with the special characters of HTML escaped.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let escapes = [('&', "&amp;"), ('<', "&lt;"), ('>', "&gt;"), ('"', "&quot;"), ('\'', "&#39;")];
     escapes.iter().fold(text.to_owned(), |text, (character, escape)| text.replace(*character, escape))
 }

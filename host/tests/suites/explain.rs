@@ -178,6 +178,103 @@ fn the_page_stands_alone() {
     }
 }
 
+/// Tests the place of the rungs under the roofs: a tile of 32 x 32 elements takes 32 loads and 32 stores of a warp,
+/// which move 4 sectors each, and as many accesses to shared memory.
+#[test]
+fn the_roofline_has_the_counted_instructions_and_sectors() {
+    let explanation = json(&["transpose", "--size", "64x64"]);
+    let all = rungs(&explanation);
+    let place = |rung: &str| &all.iter().find(|(name, _)| *name == rung).unwrap().1["roofline"];
+    let tiles = 4;
+    for (rung, instructions, sectors, limit) in [
+        ("copy", 64, 8 * 32, "memory"),
+        ("naive", 64, 36 * 32, "memory"),
+        ("tile", 128, 8 * 32, "load_store"),
+        ("padded", 128, 8 * 32, "memory"),
+    ] {
+        let place = place(rung);
+        assert_eq!(
+            (&place["instructions"], &place["sectors"]),
+            (&(tiles * instructions).into(), &(tiles * sectors).into()),
+            "{rung}"
+        );
+        assert_eq!(place["intensity"].as_f64(), Some(f64::from(instructions) / f64::from(sectors)), "{rung}");
+        assert_eq!(place["limit"], limit, "{rung}");
+    }
+    // 33 wavefronts for each pair of shared accesses, and the two requests to global memory.
+    let slower = place("padded")["rate"].as_f64().unwrap() / place("tile")["rate"].as_f64().unwrap();
+    assert!(slower > 2.0, "{slower}");
+    let room = place("copy")["room"].as_f64().unwrap();
+    assert!((room - (8.0 / 4225e9 * 4.0 * 132.0 * 1.98e9 * 32.0 - 2.0)).abs() < 1e-3, "{room}");
+    assert!(stdout(&["transpose/copy", "--size", "64x64"]).contains("roofline: 0.25 requests and warp operations per"));
+}
+
+#[test]
+fn a_rung_is_compared_with_another_by_totals_and_lines() {
+    let arguments = ["transpose/padded", "--baseline", "transpose/tile", "--size", "64x64"];
+    let explanation = json(&arguments);
+    let rung = &explanation["comparison"]["rungs"][0];
+    let totals = rung["totals"].as_array().unwrap();
+    let total = |what: &str| {
+        let change = totals.iter().find(|change| change["what"] == what).unwrap();
+        (change["before"].as_u64().unwrap(), change["after"].as_u64().unwrap())
+    };
+    assert_eq!(total("bank conflicts"), (4 * 31 * 32, 0));
+    assert_eq!(total("sectors"), (4 * 256, 4 * 256));
+    assert_eq!(total("barriers"), (4, 4));
+    let lines = rung["kernels"][0]["lines"].as_array().unwrap();
+    let conflict = lines.iter().flat_map(|line| line["counts"].as_array().unwrap());
+    let conflict = conflict.into_iter().find(|count| count["what"] == "bank conflicts").unwrap();
+    assert_eq!((&conflict["before"], &conflict["after"]), (&(4 * 31 * 32).into(), &0.into()));
+    let text = stdout(&arguments);
+    for part in
+        ["transpose/padded compared with transpose/tile: ", "  transpose_tile_u32 → transpose_padded_u32", "none left"]
+    {
+        assert!(text.contains(part), "`{part}` is not in:\n{text}");
+    }
+    // A file of the same rung: nothing differs. A file of another one is refused.
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (before, page, broken) = (path("before.json"), path("changes.html"), path("broken.json"));
+    fs::write(&before, json(&["transpose/tile", "--size", "64x64"]).to_string()).unwrap();
+    fs::write(&broken, "{\"format\": 0}").unwrap();
+    let same = stdout(&["transpose/tile", "--size", "64x64", "--baseline", &before]);
+    assert!(same.contains("nothing differs: all counts and lines are equal"), "{same}");
+    stdout(&[&arguments[..], &["--html", &page]].concat());
+    let page = fs::read_to_string(page).unwrap();
+    for part in [
+        "<h2>transpose/padded compared with transpose/tile</h2>",
+        "class=\"gone\"",
+        "class=\"new\"",
+        "<svg class=\"roofline\"",
+    ] {
+        assert!(page.contains(part), "`{part}` is not in the page");
+    }
+    let refused = |arguments: &[&str], code, parts: &[&str]| {
+        EXPLAIN.assert_fails(&[arguments, &["--size", "64x64"]].concat(), code, parts);
+    };
+    refused(&["transpose/padded", "--baseline", &before], 2, &["of transpose/tile, not of transpose/padded"]);
+    refused(&["transpose", "--baseline", "transpose/tile"], 2, &["not a name of several rungs"]);
+    refused(&["transpose/tile", "--baseline", "transpose"], 2, &["not one that has several rungs"]);
+    refused(&["transpose/tile", "--baseline", "no_such"], 2, &["no algorithm, rung or kernel 'no_such'"]);
+    refused(&["transpose/tile", "--baseline", &before, "--type", "f64"], 2, &["64x64, f64 (4096 elements)"]);
+    refused(&["transpose/tile", "--baseline", &before, "--gpu", "t4"], 2, &["its GPU is H200 SXM5, not T4"]);
+    refused(&["transpose/tile", "--baseline", &broken], 1, &["JSON format 0 of another version"]);
+    refused(&["transpose/tile", "--baseline", &path("none.json")], 1, &["cannot read the baseline", "none.json"]);
+}
+
+/// Tests the last line of the outputs. A test in `cli` follows the suggestions through every ladder.
+#[test]
+fn the_text_ends_with_the_next_command() {
+    let last = |text: String| text.lines().last().unwrap_or_default().to_owned();
+    let explained = stdout(&["transpose/tile", "--size", "64x64"]);
+    assert_eq!(last(explained), "next: host explain transpose/padded");
+    let list = Host(&["list"]);
+    let listed = |arguments: &[&str]| last(text(&list.run(arguments).stdout).to_owned());
+    assert_eq!(listed(&["transpose"]), "next: host explain transpose/copy");
+    assert_eq!(listed(&[]), "next: host list scale");
+}
+
 #[test]
 fn the_gpu_decides_floor_and_occupancy() {
     let floor =

@@ -7,6 +7,7 @@ mod check;
 mod cli;
 mod documents;
 mod explain;
+mod learn;
 mod life_bands;
 mod life_census;
 mod life_ends;

@@ -21,6 +21,7 @@ use crate::program;
 pub mod figures;
 pub mod peers;
 pub mod recording;
+pub mod rung_rows;
 pub mod tables;
 #[cfg(test)]
 mod tests;
@@ -114,7 +115,7 @@ fn record(workspace: &Workspace, file: &Path) -> Result<()> {
 }
 
 /// Returns the newest recording, and its path from the root of the workspace.
-fn newest(folder: &Path) -> Result<Option<(PathBuf, Recording)>> {
+pub(crate) fn newest(folder: &Path) -> Result<Option<(PathBuf, Recording)>> {
     let mut newest: Option<(PathBuf, Recording)> = None;
     let Ok(entries) = fs::read_dir(folder) else { return Ok(None) };
     for entry in entries {

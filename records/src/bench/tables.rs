@@ -6,13 +6,12 @@ use ::program::recordings;
 use anyhow::{Result, ensure};
 use workbench::algorithm::{Shape, Target, Unit};
 use workbench::bench::sweep::DEVICE_COPY;
-use workbench::bench::{MeasuredPoint, PeersAbout, Recording, Rungs, Scope, Subject, Sweep, subject, sweeps};
+use workbench::bench::{MeasuredPoint, PeersAbout, Recording, Scope, Subject, Sweep, subject, sweeps};
+
+use super::rung_rows;
 
 /// The exponents of the sizes of small inputs.
 const SMALL_EXPONENTS: [u32; 3] = [16, 18, 20];
-
-/// The largest size at which the rungs of a ladder are compared.
-const LADDER_SIZE: u64 = 1 << 28;
 
 /// The maximum number of characters per line of text.
 const COLUMNS: usize = 120;
@@ -24,12 +23,12 @@ const MISSED: &str = " †";
 const BOARDS: [&str; 2] = ["8192x8192", "65536x65536"];
 
 /// Returns all sweeps of a run of `host bench` on a GPU.
-fn all_works() -> impl Iterator<Item = Sweep> {
+pub(super) fn all_works() -> impl Iterator<Item = Sweep> {
     Subject::all().flat_map(|subject| sweeps(subject, Scope { quick: false, simulated: false }))
 }
 
 /// Returns true if `row` belongs to the sweep `work`, at any size.
-fn is_of(work: &Sweep, row: &MeasuredPoint) -> bool {
+pub(super) fn is_of(work: &Sweep, row: &MeasuredPoint) -> bool {
     row.group() == (work.subject.name(), work.number, work.variant)
 }
 
@@ -175,46 +174,28 @@ pub fn last(recording: &Recording) -> String {
 }
 
 /// Returns the cell updates per second of a row of Life.
-fn updates(row: &MeasuredPoint) -> f64 {
+pub(crate) fn updates(row: &MeasuredPoint) -> f64 {
     row.size as f64 / row.median_us * 1e6
 }
 
 /// Returns the table of the ladders, with the gain of each rung over the rung before it.
 pub fn ladders(recording: &Recording) -> String {
     let mut text = "| algorithm | rung | GB/s | of copy | × the rung before |\n|---|---|---:|---:|---:|\n".to_owned();
-    for work in all_works().filter(is_ladder) {
-        let (algorithm, variant) = (work.subject.name(), work.variant);
-        let is_shown =
-            |row: &&MeasuredPoint| is_of(&work, row) && row.size.is_power_of_two() && row.size <= LADDER_SIZE;
-        let rows: Vec<&MeasuredPoint> = recording.rows.iter().filter(is_shown).collect();
-        let Some(size) = rows.iter().map(|row| row.size).max() else { continue };
-        let mut first = true;
-        let mut before: Option<&MeasuredPoint> = None;
-        for name in names(&rows) {
-            // A rung that runs in one block was not measured at that size.
-            let Some(row) = rows.iter().copied().filter(|row| row.name() == name).max_by_key(|row| row.size) else {
-                continue;
-            };
-            let title = match (first, variant) {
-                (false, _) => String::new(),
-                (true, None) => format!("{algorithm}, {}", at(&rows, size)),
-                (true, Some(variant)) => format!("{variant} {algorithm}, {}", at(&rows, size)),
-            };
-            first = false;
-            let step = match before {
-                Some(before) if row.peer.is_none() && before.size == row.size => {
-                    format!("{:.2}", before.median_us / row.median_us)
-                }
-                _ => String::new(),
-            };
-            let shown = match (row.peer.is_some(), row.size == size) {
-                (true, _) => format!("*{name}*"),
-                (false, true) => format!("`{name}`"),
-                (false, false) => format!("`{name}`, {}", size_text(row)),
-            };
-            text += &format!("| {title} | {shown} | {} | {} | {step} |\n", rate(row.gbps), share(row.gbps, recording));
-            before = (!work.subject.is_yardstick(name)).then_some(row);
-        }
+    let mut of = None;
+    for row in rung_rows::all(recording) {
+        let is_first = of.replace((row.algorithm, row.variant)) != Some((row.algorithm, row.variant));
+        let title = match (is_first, row.variant) {
+            (false, _) => String::new(),
+            (true, None) => format!("{}, {}", row.algorithm, row.ladder_size),
+            (true, Some(variant)) => format!("{variant} {}, {}", row.algorithm, row.ladder_size),
+        };
+        let shown = match (row.is_peer, row.size == row.ladder_size) {
+            (true, _) => format!("*{}*", row.name),
+            (false, true) => format!("`{}`", row.name),
+            (false, false) => format!("`{}`, {}", row.name, row.size),
+        };
+        let step = row.step.map_or(String::new(), |step| format!("{step:.2}"));
+        text += &format!("| {title} | {shown} | {} | {} | {step} |\n", rate(row.gbps), share(row.gbps, recording));
     }
     text.push_str(
         "\nPeers are in italics. A copy reads and writes each byte; a reduction only reads, which is faster.\n",
@@ -223,7 +204,7 @@ pub fn ladders(recording: &Recording) -> String {
 }
 
 /// Returns the names of the rungs and peers of these rows, in the order of their first rows.
-fn names<'a>(rows: &[&'a MeasuredPoint]) -> Vec<&'a str> {
+pub(super) fn names<'a>(rows: &[&'a MeasuredPoint]) -> Vec<&'a str> {
     let mut names = Vec::new();
     for row in rows {
         if !names.contains(&row.name()) {
@@ -231,16 +212,6 @@ fn names<'a>(rows: &[&'a MeasuredPoint]) -> Vec<&'a str> {
         }
     }
     names
-}
-
-/// Returns true if a sweep belongs in the table of the ladders. Life is counted in cells, and has its own table.
-fn is_ladder(work: &Sweep) -> bool {
-    matches!(work.subject, Subject::Algorithm(_)) && work.rungs == Rungs::All && work.subject.unit() == Unit::Elements
-}
-
-/// Returns the text of `size` in the notation of the row that has this size, or the plain number if no row has it.
-fn at(rows: &[&MeasuredPoint], size: u64) -> String {
-    rows.iter().find(|row| row.size == size).map_or_else(|| size.to_string(), |row| size_text(row))
 }
 
 /// Returns the table of single calls on small inputs. If calls were measured in a series, the table has columns for
@@ -344,17 +315,17 @@ pub fn images(recording: &Recording, plots: &[String]) -> String {
 }
 
 /// Returns the size of a row in the form of a table: `2^28` or `16384 × 16384`.
-fn size_text(row: &MeasuredPoint) -> String {
+pub(crate) fn size_text(row: &MeasuredPoint) -> String {
     row.size_text().replace('x', " × ")
 }
 
-fn share(gbps: f64, recording: &Recording) -> String {
+pub(crate) fn share(gbps: f64, recording: &Recording) -> String {
     let copy = recording.copy_gbps;
     if copy > 0.0 { format!("{:.0} %", 100.0 * gbps / copy) } else { "–".to_owned() }
 }
 
 /// Formats a rate with three digits or more: `4155`, `73.2`, `0.512`.
-fn rate(rate: f64) -> String {
+pub(crate) fn rate(rate: f64) -> String {
     match rate {
         rate if rate >= 99.95 => format!("{rate:.0}"),
         rate if rate >= 9.995 => format!("{rate:.1}"),
@@ -364,6 +335,6 @@ fn rate(rate: f64) -> String {
 }
 
 /// Formats a rate with three digits and a power of ten: `1.09e13`.
-fn exponent(rate: f64) -> String {
+pub(crate) fn exponent(rate: f64) -> String {
     format!("{rate:.2e}")
 }

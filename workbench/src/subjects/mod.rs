@@ -106,7 +106,7 @@ pub fn all() -> impl Iterator<Item = &'static Subject> {
 }
 
 /// The options with which subjects are run.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct Wanted {
     /// The length of the vectors, if it is set.
     pub n: Option<usize>,
@@ -129,7 +129,7 @@ fn named(problem: &dyn crate::algorithm::Problem) -> Problem {
             ("width", Fact::Count(width)) => named.width = Some(width as usize),
             ("height", Fact::Count(height)) => named.height = Some(height as usize),
             ("type", Fact::Name(name)) => named.element = Some(name.to_owned()),
-            ("operator", Fact::Name(name)) => named.operator = Some(name),
+            ("operator", Fact::Name(name)) => named.operator = Some(name.into()),
             _ => {}
         }
     }
@@ -137,6 +137,11 @@ fn named(problem: &dyn crate::algorithm::Problem) -> Problem {
 }
 
 impl Wanted {
+    /// Returns true if no option is set.
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+
     /// Returns the selected length of a vector, or `default`.
     fn length(&self, algorithm: &str, default: usize) -> Result<usize, WorkbenchError> {
         match self.size {

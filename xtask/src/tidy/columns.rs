@@ -12,7 +12,7 @@ use crate::syntax;
 const COLUMNS: usize = 120;
 
 /// The starts of the comments that begin a generated part of a page. The part ends at the next comment.
-const GENERATED: [&str; 2] = ["<!-- bench:", "<!-- Written by "];
+const GENERATED: [&str; 3] = ["<!-- bench:", "<!-- ladder:", "<!-- Written by "];
 
 /// Returns a finding for each line that is too wide and can be wrapped.
 pub(super) fn check(path: &str, text: &str) -> Vec<Finding> {

@@ -88,6 +88,24 @@ fn a_misaligned_access_names_the_element() -> Result<(), Error> {
     Ok(())
 }
 
+/// Loads vector `at` of `x`.
+#[kernel]
+pub fn load_vector(x: Global<u32>, at: u32, y: GlobalMut<u32>) {
+    let [first, ..] = x.load_vec::<4>(at as usize);
+    y.store(0, first);
+}
+
+#[test]
+fn a_vector_out_of_bounds_names_its_first_missing_element() -> Result<(), Error> {
+    let device = device();
+    let (x, mut y) = (device.upload(&[1_u32, 2, 3, 4, 5, 6])?, device.zeroed::<u32>(1)?);
+    for (at, expected) in [(1, "index 6 is out of bounds of `x`"), (2, "index 8 is out of bounds of `x`")] {
+        let text = message(device.launch(LaunchConfig::new(1, 1), load_vector(x.view(), at, y.view_mut())));
+        assert!(text.contains(expected), "{text}");
+    }
+    Ok(())
+}
+
 /// Declares shared arrays in each possible way. The access to element `at` of array `which` is out of bounds.
 #[kernel(instances(T = [u32, u64]))]
 pub fn shared_arrays<T: Element>(which: u32, at: u32) {

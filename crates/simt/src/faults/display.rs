@@ -10,6 +10,11 @@ use crate::region::{DYNAMIC, OfType, Space, fmt_element, is_of_source};
 impl fmt::Display for FaultKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Panic(message) if message == "attempt to subtract with overflow" => write!(
+                f,
+                "panicked: {message}; an unsigned number cannot be below 0: compare the two numbers first, or add on the \
+                 other side of a comparison"
+            ),
             Self::Panic(message) => write!(f, "panicked: {message}"),
             Self::OutOfBounds { space, array, element_type, index, len } => {
                 // An index that has wrapped around is printed as a negative number.

@@ -16,6 +16,7 @@ mod replay;
 mod report;
 mod request;
 mod site;
+mod steps;
 #[cfg(test)]
 mod structured;
 mod tally;
@@ -23,3 +24,4 @@ mod trace;
 
 pub(crate) use profiler::Profiler;
 pub use report::{AccessKind, AccessProfile, BranchProfile, Profile, Profiles};
+pub use steps::{AccessedArray, WarpAccess, WarpStep};

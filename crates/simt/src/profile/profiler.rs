@@ -6,6 +6,7 @@ use super::flow::Flow;
 use super::replay::replay;
 use super::report::{AccessKind, Profile};
 use super::site::{END, Node, Sites, Step};
+use super::steps::{AccessedArray, MAX_STEPS, WarpStep};
 use super::tally::{Tally, remote_base};
 use super::trace::{Event, Trace, Warp};
 use crate::block::context::BlockContext;
@@ -13,6 +14,7 @@ use crate::geometry::{KernelInfo, LaunchConfig};
 use crate::grid::Grid;
 use crate::lanes::{LANES, bits};
 use crate::memory::Scope;
+use crate::region::Space;
 use crate::source::Line;
 use crate::synchronisations::SyncKind;
 use crate::watch::{Access, Next, Touch, Watcher};
@@ -40,6 +42,8 @@ struct State {
     warp_operations: u64,
     fences: u64,
     shared_bytes: usize,
+    /// The steps of the first warp of the first block.
+    steps: Vec<WarpStep>,
 }
 
 impl Profiler {
@@ -51,7 +55,7 @@ impl Profiler {
 
     pub(crate) fn into_profile(self) -> Profile {
         let Self { kernel, config, state } = self;
-        let State { sites, tally, barriers, warp_operations, fences, shared_bytes, .. } = state.into_inner();
+        let State { sites, tally, barriers, warp_operations, fences, shared_bytes, steps, .. } = state.into_inner();
         let (sectors_read, sectors_written) = tally.footprint();
         let (accesses, branches) = tally.into_profiles(&sites);
         let shared_bytes = u32::try_from(shared_bytes).unwrap_or(u32::MAX);
@@ -66,6 +70,7 @@ impl Profiler {
             sectors_read,
             sectors_written,
             shared_bytes,
+            steps,
         }
     }
 
@@ -219,9 +224,21 @@ impl State {
     /// Combines the events of the lanes of a warp. The lanes in the mask `open` will have further events, which are
     /// still unknown.
     fn replay(&mut self, block: &BlockContext, index: usize, warp: usize, open: u32) {
-        let Self { sites, flow, tally, traces, .. } = self;
+        let Self { sites, flow, tally, traces, steps, .. } = self;
         let Trace { position, warps } = &mut traces[index];
         let shared = |address| block.arena.locate(usize::try_from(address).ok()?, 1);
-        replay(&mut warps[warp].lanes, open, flow, sites, &mut |step| tally.count(&step, sites, *position, shared));
+        let is_first = *position == 0 && warp == 0;
+        replay(&mut warps[warp].lanes, open, flow, sites, &mut |step| {
+            tally.count(&step, sites, *position, shared);
+            if is_first && steps.len() < MAX_STEPS {
+                steps.extend(WarpStep::new(&step, sites, |space, address| match space {
+                    Space::Global => tally.array_at(address),
+                    Space::Shared => {
+                        let (position, element) = block.arena.array_at(usize::try_from(address).ok()?)?;
+                        Some(AccessedArray { name: position.name?, start: position.start as u64, element })
+                    }
+                }));
+            }
+        });
     }
 }

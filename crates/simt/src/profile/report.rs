@@ -1,5 +1,6 @@
 //! The results of a profiled launch: its counters per source site.
 
+use super::steps::WarpStep;
 use crate::geometry::{KernelInfo, LaunchConfig};
 use crate::launch_log::Log;
 use crate::region::Space;
@@ -30,6 +31,8 @@ pub struct Profile {
     pub sectors_written: u64,
     /// The maximum shared memory of a block in bytes, dynamic and static.
     pub shared_bytes: u32,
+    /// The first 64 steps of the first warp of the first block.
+    pub steps: Vec<WarpStep>,
 }
 
 /// The kind of access at a source site.

@@ -5,6 +5,7 @@ use super::replay::Step;
 use super::report::{AccessKind, AccessProfile, BranchProfile};
 use super::request::Request;
 use super::site::{self, Node, Sites};
+use super::steps::AccessedArray;
 use crate::lanes::bits;
 use crate::region::{ArrayPosition, Region, Space};
 
@@ -67,6 +68,13 @@ pub(super) struct Tally {
 impl Tally {
     pub(super) fn new(regions: &[Region]) -> Self {
         Self { regions: regions.to_vec(), ..Self::default() }
+    }
+
+    /// Returns the array that contains `address` in global memory.
+    pub(super) fn array_at(&self, address: u64) -> Option<AccessedArray> {
+        let region =
+            self.regions.iter().find(|region| address.wrapping_sub(region.start as u64) < region.bytes as u64)?;
+        Some(AccessedArray { name: region.name, start: region.start as u64, element: region.element })
     }
 
     /// Adds the costs of a step of a warp's lanes in block number `block`. `shared` returns the array that contains an

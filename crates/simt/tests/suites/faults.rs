@@ -53,6 +53,7 @@ fn an_overflowing_index_is_a_panic_with_its_line() {
         .unwrap_err();
     assert_eq!((line(&fault), fault.thread), (at, Some(x(0))));
     assert!(matches!(&fault.kind, FaultKind::Panic(message) if message.contains("overflow")), "{fault}");
+    assert!(fault.to_string().contains("an unsigned number cannot be below 0"), "{fault}");
 }
 
 #[test]

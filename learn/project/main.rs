@@ -1,0 +1,5 @@
+//! Checks the exercises: `cargo run`, or `cargo run -- --help`.
+
+fn main() -> std::process::ExitCode {
+    learn::main()
+}
