@@ -1,7 +1,6 @@
 //! An exercise: a case whose kernels must be right under every order of their threads, and stay within budgets.
 
 use std::env;
-use std::error::Error;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
