@@ -10,10 +10,10 @@
 //! ```
 //!
 //! `thread::block_idx_x()` is the number of the block, and `thread::block_dim_x()` is the number of threads per block.
-//! All three are `u32`; `load` and `store` take a `usize`.
+//! All three are `u32`. `x.load(i)` returns element `i`, `y.store(i, value)` stores one, and `x.len()` is the length.
 //!
-//! The host launches enough blocks of 64 threads for all elements. If the length is no multiple of 64, some threads of
-//! the last block have no element, and they must access nothing.
+//! The host launches enough blocks of 64 threads for all elements. If the length is not a multiple of 64, some threads
+//! of the last block have no element, and they must access nothing.
 
 use cuda_std::prelude::*;
 

@@ -17,8 +17,8 @@
 //! should access neighbouring pixels.
 //!
 //! The host launches blocks of 32 × 8 threads: enough of them along x for all columns, and along y for all rows. Blocks
-//! at the right and at the lower edge reach beyond the image, and there a thread must access nothing.
-//!
+//! at the right and at the lower edge reach beyond the image, and there a thread must access nothing: its index could
+//! be that of a pixel of the next row, which has a thread of its own.
 //! Budget: at most 1.1 × the bytes that must move.
 
 use cuda_std::prelude::*;

@@ -4,8 +4,8 @@
 //! a request of 32 `f32` needs 4 sectors if the elements are neighbours, and 32 sectors if they are far apart. Then 7
 //! of 8 bytes are moved in vain.
 //!
-//! This kernel scales a vector, and each thread scales 8 elements. On a CPU one would give each thread a piece of 8
-//! neighbours. On a GPU what counts is which elements the 32 threads of a warp access at the same time:
+//! This kernel scales a vector in blocks of 256 threads, 8 elements per thread. On a CPU, a thread would get a piece of
+//! 8 neighbours. On a GPU what counts is which elements the 32 threads of a warp access at the same time:
 //!
 //! ```text
 //! one piece per thread:   step 0 reads 0, 8, 16, 24, …    step 1 reads 1, 9, 17, 25, …

@@ -21,7 +21,7 @@
 
 use cuda_std::prelude::*;
 
-/// The number of numbers per particle.
+/// The number of fields per particle.
 pub const FIELDS: usize = 8;
 /// The height.
 pub const Z: usize = 2;

@@ -8,13 +8,13 @@
 //! y     x0+x1   x1+x2   x2+x3  …  x126+x127     x127
 //! ```
 //!
-//! The length is arbitrary, so the last block has threads without an element. The kernel sends these home first of all,
-//! as one does in a kernel without a tile. Here that is a fault.
+//! The length is arbitrary, so the last block has threads without an element. The kernel lets these return at once, as
+//! one does in a kernel without a tile. Here that is a fault.
 //!
 //! `thread::sync_threads()` waits for all threads of the block. CUDA leaves open what happens if some of them never
 //! reach it: the block may hang, or run on without order. The check reports the barrier, and who did not come.
 //!
-//! A thread without an element must load and store nothing. It may, and must, wait with the others.
+//! A thread without an element must load and store nothing, in the tile as well. It must wait with the others.
 
 use cuda_std::prelude::*;
 

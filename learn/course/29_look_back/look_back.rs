@@ -11,13 +11,13 @@
 //! before = 0 + sum(3) + sum(2) + prefix(1): complete
 //! ```
 //!
-//! The state of a tile is 0 until its block publishes one. Then the look-back reads it again until it is not 0. Blocks
+//! The state of a tile is 0 until its block publishes one. Until then the look-back reads it again. Blocks
 //! draw the number of their tile in the order in which they begin, so the blocks of all earlier tiles have begun, and
-//! no wait is for ever. That holds for `tile`, not for the index of the block.
+//! no wait lasts for ever. That holds for `tile`, not for the index of the block.
 //!
 //! `states.load_relaxed(i)` reads a state that another block may write at the same time: it is atomic, and it reads
 //! memory anew at each call. `flag(state)` is 0, `SUM` or `PREFIX`, and `value(state)` is the sum: both in one word, so
-//! the one is never older than the other. Thread 0 fills the hole; the state of its own tile is `SUM` then. `before`
+//! the one is never older than the other. Thread 0 executes the hole; the state of its tile is `SUM` then. `before`
 //! begins as 0.
 
 use cuda_std::prelude::*;
