@@ -146,7 +146,8 @@ impl Baseline {
             }
             rungs => rungs.iter().find(|there| there.name() == rung.name()).ok_or_else(|| {
                 self.mismatch(&format!(
-                    "it has the profile of {}, not of {}: to compare two kernels, use the kernel's name with --baseline",
+                    "it has the profile of {}, not of {}: to compare two kernels, use the kernel's name with \
+                     --baseline",
                     names.join(", "),
                     rung.name()
                 ))

@@ -33,7 +33,7 @@ pub const TILE: usize = 32;
 pub fn transpose(width: usize, height: usize, x: Global<u32>, y: GlobalMut<u32>) {
     let tile = shared_array![u32; TILE * TILE];
     let (tx, ty) = (thread::thread_idx_x() as usize, thread::thread_idx_y() as usize);
-    let (across, down) = (thread::block_idx_x() as usize * TILE, thread::block_idx_y() as usize * TILE); // the tile in x
+    let (across, down) = (thread::block_idx_x() as usize * TILE, thread::block_idx_y() as usize * TILE); // tile in x
     let (column, row) = (across + tx, down + ty);
     if column < width && row < height {
         tile.store(ty * TILE + tx, x.load(row * width + column));

@@ -12,8 +12,8 @@ impl fmt::Display for FaultKind {
         match self {
             Self::Panic(message) if message == "attempt to subtract with overflow" => write!(
                 f,
-                "panicked: {message}; an unsigned number cannot be below 0: compare the two numbers first, or add on the \
-                 other side of a comparison"
+                "panicked: {message}; an unsigned number cannot be below 0: compare the two numbers first, or add on \
+                 the other side of a comparison"
             ),
             Self::Panic(message) => write!(f, "panicked: {message}"),
             Self::OutOfBounds { space, array, element_type, index, len } => {
