@@ -21,10 +21,8 @@ impl tf32 {
     /// (`cvt.rna.tf32.f32`).
     #[inline(always)]
     pub fn from_f32(value: f32) -> Self {
-        // Infinity and NaN keep their bits.
-        let bits = value.to_bits();
-        let carry = if value.is_finite() { 0x1000 } else { 0 };
-        Self(f32::from_bits((bits + carry) & !0x1FFF))
+        // The bits of a NaN may all be in the lower part.
+        if value.is_nan() { Self(f32::NAN) } else { Self(f32::from_bits((value.to_bits() + 0x1000) & !0x1FFF)) }
     }
 
     /// Converts to `f32` without rounding.
