@@ -44,5 +44,6 @@ mod sort_fields;
 mod sort_pairs;
 mod special_values;
 mod stream;
+mod tensor_library;
 mod transpose;
 mod transpose_views;

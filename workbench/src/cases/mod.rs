@@ -1,4 +1,5 @@
-//! The cases of all algorithms, the probes, streams, the device library, the collectives and the faulty kernels.
+//! The cases of all algorithms, the probes, streams, the device library, the tensor library, the
+//! collectives and the faulty kernels.
 
 use launch::KernelInfo;
 
@@ -9,19 +10,21 @@ mod device_library;
 mod faults;
 mod probe;
 mod stream;
+pub mod tensor_library;
 
 pub use faults::faults;
 
-/// Returns all cases: at least one for each kernel of the release modules, of [`gpu::device_library`] and of
-/// [`crate::collectives`].
+/// Returns all cases: at least one for each kernel of the release modules, of [`gpu::device_library`], of
+/// [`gpu::tensor_library`] and of [`crate::collectives`].
 pub fn catalogue() -> Vec<Case> {
-    let others = [probe::cases(), stream::cases(), device_library::cases(), collectives::cases()];
+    let others = [probe::cases(), stream::cases(), device_library::cases(), tensor_library::cases(), collectives::cases()];
     crate::catalogue::cases().into_iter().chain(others.into_iter().flatten()).collect()
 }
 
 /// Returns all kernels that have cases, including the faulty ones.
 pub fn kernels() -> impl Iterator<Item = &'static KernelInfo> {
-    let others = [gpu::device_library::KERNELS, crate::collectives::KERNELS, gpu::faults::KERNELS];
+    let others =
+        [gpu::device_library::KERNELS, gpu::tensor_library::KERNELS, crate::collectives::KERNELS, gpu::faults::KERNELS];
     crate::catalogue::kernels().chain(others.into_iter().flatten().copied())
 }
 

@@ -50,8 +50,10 @@ macro_rules! families {
 
 mod blocks_in_turn;
 mod graphs;
+mod matrices;
 mod mixed;
 mod pipelines;
+mod products;
 mod queues;
 mod reductions;
 mod rules;
@@ -117,8 +119,10 @@ fn cases() -> impl Iterator<Item = &'static Case> {
     let files = [
         blocks_in_turn::CASES,
         graphs::CASES,
+        matrices::CASES,
         mixed::CASES,
         pipelines::CASES,
+        products::CASES,
         queues::CASES,
         reductions::CASES,
         rules::CASES,

@@ -108,6 +108,9 @@ macro_rules! __assertion {
 macro_rules! unroll {
     ($i:ident in $n:expr => $body:block) => {{
         const { assert!($n <= 24, "unroll! repeats its body at most 24 times") };
+        $crate::unroll!(@ $i $n, $body);
+    }};
+    (@ $i:ident $n:expr, $body:block $($number:literal)*) => {{
         #[allow(non_snake_case, clippy::needless_range_loop, reason = "a constant on a GPU, and each body its own there")]
         for $i in 0..$n $body
     }};

@@ -1,0 +1,191 @@
+//! What `mma.sync` and `wgmma` compute, bit for bit as an H100 does.
+//!
+//! The functions know nothing of lanes and registers: a product has `m` rows of A and `n` columns of B, with `k`
+//! elements each. Every element is an `f32`, which represents the smaller formats exactly; [`Format::decode`] makes it.
+//! `docs/tensor-arithmetic.md` says how the rules were found, and for which GPU they hold.
+//!
+//! # Design
+//!
+//! An H100 adds the `k` products of an instruction and C at once:
+//!
+//! 1. The products are exact.
+//! 2. The largest exponent of the products and of C is found. A product's exponent is the sum of its factors'
+//!    exponents, without normalisation: `1.5 * 1.5` has the exponent 0, and a subnormal factor has the exponent of the
+//!    smallest normal number.
+//! 3. Each product and C is cut off at 25 bits below that exponent, or 13 bits in `wgmma` with factors of 8 bits.
+//! 4. The sum of these is exact. It is rounded toward zero to `f32`, with 13 bits of fraction in `wgmma` with factors
+//!    of 8 bits; or to the nearest `f16`.
+//!
+//! The order of the products therefore has no influence. Zeros are +0, and NaNs are `0x7FFFFFFF` or `0x7FFF`.
+//!
+//! `mma.sync` with factors of 8 bits consists of other instructions on an H100; see [`Product::multiply_add`].
+
+use super::lanes::{Columns, LANES, Row};
+use super::rounding::{NAN, nearest_f16, normal_toward_zero, toward_zero};
+use super::{Format, exact};
+
+pub use super::rounding::Sum;
+
+/// The kind of an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Unit {
+    /// `mma.sync`, of a warp.
+    Mma,
+    /// `wgmma`, of a warpgroup.
+    Wgmma,
+}
+
+/// The types of an instruction, and the number of products that it adds to each sum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Product {
+    /// The kind of the instruction.
+    pub unit: Unit,
+    /// The format of A.
+    pub a: Format,
+    /// The format of B.
+    pub b: Format,
+    /// The type of C and D.
+    pub sum: Sum,
+    /// The number of columns of A and rows of B: at most 16, or 32 with factors of 8 bits.
+    pub k: usize,
+}
+
+/// The numbers of bits that an addition keeps.
+#[derive(Clone, Copy)]
+pub(super) struct Precision {
+    /// The bits of each term below the largest exponent.
+    pub aligned: i32,
+    /// The bits of the fraction of an `f32` sum.
+    pub kept: i32,
+}
+
+impl Product {
+    /// Adds the products of `m` rows of A and `n` columns of B to the `m` × `n` sums.
+    ///
+    /// `a` has one row after the other, `b` has one column after the other, and `sums` has one row after the other.
+    ///
+    /// In `mma.sync` with factors of 8 bits, an H100 converts the factors to `f16`. Of every four elements, a first
+    /// instruction for `f16` multiplies the first two, from a sum of 0. A second instruction adds the products of the
+    /// last two. Then C is added by an IEEE 754 addition.
+    ///
+    /// # Panics
+    ///
+    /// If `k` or a length does not fit.
+    pub fn multiply_add(self, a: &[f32], b: &[f32], sums: &mut [f32]) {
+        let most = if self.has_bytes() { 32 } else { 16 };
+        assert!(1 <= self.k && self.k <= most && (!self.has_bytes() || self.k % 4 == 0), "no instruction: {self:?}");
+        assert!(a.len() % self.k == 0 && b.len() % self.k == 0, "the last row or column has less than {} elements", self.k);
+        assert_eq!(sums.len(), (a.len() / self.k) * (b.len() / self.k), "the number of sums");
+        if self.unit == Unit::Mma && self.has_bytes() {
+            self.add_by_halves(a, b, sums);
+        } else {
+            self.add_at_once(a, b, sums);
+        }
+    }
+
+    /// Adds the products of `a` and `b` to `c`: [`multiply_add`](Self::multiply_add) for one row and one column.
+    #[must_use]
+    pub fn dot(self, a: &[f32], b: &[f32], c: f32) -> f32 {
+        let mut sum = [c];
+        self.multiply_add(a, b, &mut sum);
+        sum[0]
+    }
+
+    /// True if the elements of A and B have 8 bits.
+    const fn has_bytes(self) -> bool {
+        self.a.bits() == 8
+    }
+
+    const fn precision(self) -> Precision {
+        if self.has_bytes() { Precision { aligned: 13, kept: 13 } } else { Precision { aligned: 25, kept: 23 } }
+    }
+
+    const fn min_exponent_of_sum(self) -> i32 {
+        match self.sum {
+            Sum::F32 => -126,
+            Sum::F16 => Format::F16.min_exponent(),
+        }
+    }
+
+    /// `mma.sync` with factors of 8 bits, by instructions for `f16`.
+    fn add_by_halves(self, a: &[f32], b: &[f32], sums: &mut [f32]) {
+        let half = Self { a: Format::F16, b: Format::F16, k: self.k / 2, ..self };
+        let pairs = |elements: &[f32], first: usize| -> Vec<f32> {
+            elements.chunks_exact(4).flat_map(|four| [four[first], four[first + 1]]).collect()
+        };
+        let mut products = vec![0.0; sums.len()];
+        for first in [0, 2] {
+            half.add_at_once(&pairs(a, first), &pairs(b, first), &mut products);
+        }
+        for (sum, product) in sums.iter_mut().zip(products) {
+            *sum = match self.sum {
+                Sum::F32 => canonical(*sum + product),
+                Sum::F16 => canonical(nearest_f16(f64::from(*sum) + f64::from(product))),
+            };
+        }
+    }
+
+    /// One instruction of the hardware.
+    fn add_at_once(self, a: &[f32], b: &[f32], sums: &mut [f32]) {
+        let (k, n) = (self.k, b.len() / self.k);
+        if n == 0 {
+            return;
+        }
+        let min_exponents = [self.a.min_exponent(), self.b.min_exponent(), self.min_exponent_of_sum()];
+        let columns: Vec<Columns> = b.chunks(k * LANES).map(|b| Columns::new(b, k, min_exponents[1])).collect();
+        let mut row = Row::new(k);
+        for (a, sums) in a.chunks_exact(k).zip(sums.chunks_exact_mut(n)) {
+            row.load(a, min_exponents[0]);
+            for ((columns, b), sums) in columns.iter().zip(b.chunks(k * LANES)).zip(sums.chunks_mut(LANES)) {
+                let mut c = [0.0; LANES];
+                c[..sums.len()].copy_from_slice(sums);
+                let results = columns.dot(&row, &c, min_exponents[2], self.precision());
+                let rounded = self.round_normal(results.values);
+                for (lane, sum) in sums.iter_mut().enumerate() {
+                    *sum = if results.are_right[lane] {
+                        rounded[lane]
+                    } else {
+                        self.round(exact::dot(a, &b[lane * k..][..k], *sum, min_exponents, self.precision()))
+                    };
+                }
+            }
+        }
+    }
+
+    /// Rounds sums that are 0 or at least the smallest normal `f32`.
+    #[inline]
+    fn round_normal(self, sums: [f64; LANES]) -> [f32; LANES] {
+        match self.sum {
+            Sum::F32 => sums.map(|sum| normal_toward_zero(sum, self.precision().kept)),
+            Sum::F16 => sums.map(nearest_f16),
+        }
+    }
+
+    /// Rounds any sum.
+    fn round(self, sum: f64) -> f32 {
+        canonical(match self.sum {
+            Sum::F32 => toward_zero(sum, self.precision().kept),
+            Sum::F16 => nearest_f16(sum),
+        })
+    }
+}
+
+/// Adds the products of rows and columns of `f64` to the sums; the order of the elements is that of
+/// [`Product::multiply_add`]. From C on, every product is added by a fused multiply-add, in the order of `k`.
+///
+/// # Panics
+///
+/// If `k` is 0 or a length does not fit.
+pub fn multiply_add_f64(k: usize, a: &[f64], b: &[f64], sums: &mut [f64]) {
+    assert!(k > 0 && a.len() % k == 0 && b.len() % k == 0, "the last row or column has less than {k} elements");
+    assert_eq!(sums.len(), (a.len() / k) * (b.len() / k), "the number of sums");
+    let rows_and_columns = a.chunks_exact(k).flat_map(|row| b.chunks_exact(k).map(move |column| (row, column)));
+    for (sum, (row, column)) in sums.iter_mut().zip(rows_and_columns) {
+        *sum = row.iter().zip(column).fold(*sum, |sum, (a, b)| a.mul_add(*b, sum));
+    }
+}
+
+/// Returns `value`, or the NaN of tensor cores for any NaN.
+fn canonical(value: f32) -> f32 {
+    if value.is_nan() { NAN } else { value }
+}
