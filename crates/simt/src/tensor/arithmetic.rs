@@ -193,8 +193,19 @@ pub fn multiply_add_f64(k: usize, a: &[f64], b: &[f64], sums: &mut [f64]) {
     assert_eq!(sums.len(), (a.len() / k) * (b.len() / k), "the number of sums");
     let rows_and_columns = a.chunks_exact(k).flat_map(|row| b.chunks_exact(k).map(move |column| (row, column)));
     for (sum, (row, column)) in sums.iter_mut().zip(rows_and_columns) {
-        *sum = row.iter().zip(column).fold(*sum, |sum, (a, b)| a.mul_add(*b, sum));
+        *sum = row.iter().zip(column).fold(*sum, |sum, (a, b)| fused_multiply_add(*a, *b, sum));
     }
+}
+
+/// Returns `a * b + sum`, rounded once. A NaN has the bits that an H100 returns.
+fn fused_multiply_add(a: f64, b: f64, sum: f64) -> f64 {
+    const INVALID: u64 = 0xFFF8_0000_0000_0000;
+    let result = a.mul_add(b, sum);
+    if !result.is_nan() {
+        return result;
+    }
+    let source = [b, sum, a].into_iter().find(|operand| operand.is_nan());
+    f64::from_bits(source.map_or(INVALID, |operand| operand.to_bits() | 1 << 51))
 }
 
 /// Returns `value`, or the NaN of tensor cores for any NaN.

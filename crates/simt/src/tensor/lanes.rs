@@ -5,6 +5,7 @@
 //! is outside the exponents of `f32`.
 
 use super::arithmetic::Precision;
+use super::rounding::power_of_two;
 
 /// The number of elements of the result that are computed together.
 pub(super) const LANES: usize = 8;
@@ -17,11 +18,17 @@ struct Range {
 }
 
 impl Range {
-    const NONE: Self = Self { min: f32::MAX, max: 0.0 };
-
-    fn with(self, power: f32) -> Self {
-        let is_less = power < self.min && power != 0.0;
-        Self { min: if is_less { power } else { self.min }, max: if power > self.max { power } else { self.max } }
+    /// Returns the range of powers of two and zeros.
+    #[inline]
+    fn new(powers: &[f32]) -> Self {
+        // The bits of floats that are not negative have the floats' order, and integers have vector instructions.
+        let (mut min, mut max) = (f32::MAX.to_bits() as i32, 0);
+        for power in powers {
+            let bits = power.to_bits() as i32;
+            min = min.min(if bits == 0 { i32::MAX } else { bits });
+            max = max.max(bits);
+        }
+        Self { min: f32::from_bits(min as u32), max: f32::from_bits(max as u32) }
     }
 
     /// True if every product of an element of each range is 0 or a normal number.
@@ -39,14 +46,12 @@ pub(super) struct Row<const K: usize> {
 
 impl<const K: usize> Row<K> {
     /// Takes elements of a format whose smallest normal number has the exponent `min_exponent`.
+    #[inline]
     pub(super) fn new(elements: &[f32], min_exponent: i32) -> Self {
-        let mut row = Self { values: [0.0; K], powers: [0.0; K], range: Range::NONE };
-        for (i, &element) in elements.iter().enumerate() {
-            row.values[i] = element;
-            row.powers[i] = power(element, min_exponent);
-            row.range = row.range.with(row.powers[i]);
-        }
-        row
+        let mut values = [0.0; K];
+        values[..elements.len()].copy_from_slice(elements);
+        let powers = values.map(|value| power(value, min_exponent));
+        Self { values, powers, range: Range::new(&powers) }
     }
 }
 
@@ -59,18 +64,16 @@ pub(super) struct Columns<const K: usize> {
 
 impl<const K: usize> Columns<K> {
     /// Takes up to [`LANES`] columns of `k` elements, which are one after the other in `b`.
+    #[inline]
     pub(super) fn new(b: &[f32], k: usize, min_exponent: i32) -> Self {
-        let zeros = [[0.0; LANES]; K];
-        let mut columns = Self { values: zeros, powers: zeros, range: Range::NONE };
+        let mut values = [[0.0; LANES]; K];
         for (lane, column) in b.chunks_exact(k).enumerate() {
-            for (i, &element) in column.iter().enumerate() {
-                let power = power(element, min_exponent);
-                columns.values[i][lane] = element;
-                columns.powers[i][lane] = power;
-                columns.range = columns.range.with(power);
+            for (values, &element) in values.iter_mut().zip(column) {
+                values[lane] = element;
             }
         }
-        columns
+        let powers = values.map(|values| values.map(|value| power(value, min_exponent)));
+        Self { values, powers, range: Range::new(powers.as_flattened()) }
     }
 
     /// Returns the sum of the products of `row` and each column, and of `c`, before the last rounding. Each sum is 0, or
@@ -91,12 +94,14 @@ impl<const K: usize> Columns<K> {
             }
             top[lane] = largest;
         }
+        // The unit of the integers and the scale must be normal numbers.
+        let least = power_of_two(precision.aligned - 126) as f32;
         let mut scale = [0.0; LANES];
         for lane in 0..LANES {
-            // The unit of the integers and the scale must be normal numbers. If all elements are 0, any will do.
+            // If all elements are 0, any unit will do.
             let is_zero = top[lane] == 0.0 && c[lane].to_bits() == 0;
             top[lane] = if is_zero { 1.0 } else { top[lane] };
-            let is_right = top[lane] >= 2.0_f32.powi(precision.aligned - 126) && top[lane] < f32::INFINITY;
+            let is_right = top[lane] >= least && top[lane] < f32::INFINITY;
             let bits = (((254 + precision.aligned) as u32) << 23).wrapping_sub(top[lane].to_bits());
             scale[lane] = if is_right { f32::from_bits(bits) } else { 0.0 };
             sums.are_right[lane] = is_right;
@@ -114,7 +119,7 @@ impl<const K: usize> Columns<K> {
             let c = if sums.are_right[lane] { c[lane] * scale[lane] } else { 0.0 };
             // SAFETY: where the lane is right, C is finite and below 2 `top`. The scaled C is therefore below 2^26.
             let c = unsafe { c.to_int_unchecked::<i32>() };
-            let unit = f64::from(top[lane]) * f64::from(2.0_f32.powi(-precision.aligned));
+            let unit = f64::from(top[lane]) * power_of_two(-precision.aligned);
             sums.values[lane] = (f64::from(integers[lane]) + f64::from(c)) * unit;
         }
         sums
