@@ -71,8 +71,9 @@ impl Checker {
         let Resident { clocks, remote, .. } = state.resident(block);
         let is_late = |(stamp, _): &&(Stamp, Touch)| !clocks.precedes_end(stamp.block, stamp.thread(), stamp.epoch);
         let (stamp, touch) = *remote.values().filter(is_late).min_by_key(|(stamp, _)| (stamp.block, stamp.thread()))?;
-        let (_, accessor) = self.order.index_at(stamp.block.into(), self.grid);
-        Some(LateAccess { block: accessor, thread: self.extent.thread(stamp.thread()), touch })
+        drop(state);
+        let (accessor, thread) = self.author(&stamp);
+        Some(LateAccess { block: accessor, thread, touch })
     }
 }
 
@@ -100,6 +101,9 @@ impl State {
     pub(super) fn arrive_in_cluster(&mut self, block: &BlockContext, thread: u32, is_relaxed: bool) {
         let Resident { memory, clocks, .. } = self.resident(block);
         arrive(clocks, &mut memory.phases, thread, is_relaxed);
+        if is_relaxed {
+            self.publish_initialised(block, thread);
+        }
         if let Some(weak) = &mut self.weak {
             let (clocks, phases) = weak.meeting(block.tag.get());
             arrive(clocks, phases, thread, is_relaxed);

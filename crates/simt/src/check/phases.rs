@@ -85,6 +85,11 @@ impl Phases {
         self.0.entry(barrier).or_default().arrived.add(clocks, thread);
     }
 
+    /// Records that an asynchronous operation, whose end has the clock `end`, arrives at `barrier`.
+    pub(super) fn arrive_agent(&mut self, end: &VectorClock, barrier: BarrierId) {
+        self.0.entry(barrier).or_default().arrived.known.join(end);
+    }
+
     /// Records the end of a phase of `barrier`, which is a barrier of `block`.
     pub(super) fn end_phase(&mut self, barrier: BarrierId, block: u32) {
         let Some(Phase { arrived, before }) = self.0.get_mut(&barrier) else { return };

@@ -239,6 +239,8 @@ impl Objects {
             | Access::Discard
             | Access::Fill
             | Access::Arrive
+            | Access::AsyncRead
+            | Access::AsyncWrite
             | Access::AtomicLoad(..) => false,
             Access::AtomicStore(order, _) => {
                 order == MemoryOrder::AcquireRelease || !clocks.vectors(thread).fenced_in_block().is_empty()
@@ -290,6 +292,8 @@ impl Objects {
             | Access::Discard
             | Access::Fill
             | Access::Arrive
+            | Access::AsyncRead
+            | Access::AsyncWrite
             | Access::AtomicLoad(..) => return,
         };
         if let Some(highest) = passed_on.highest(block) {

@@ -1,0 +1,231 @@
+//! Tensor maps: a tensor in global memory, and the box of it that one copy transfers.
+
+use bytemuck::{Pod, Zeroable};
+
+/// The maximum number of dimensions of a tensor map.
+pub const MAX_DIMENSIONS: usize = 5;
+
+/// The number of bytes that a copy transfers at a time. The swizzles exchange chunks of this size.
+pub const CHUNK: usize = 16;
+
+/// A tensor map of a simulated device, in the 128 bytes that a kernel's parameter has.
+///
+/// Dimension 0 is the innermost one: its elements are neighbours in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct Tiling {
+    /// The address of the element with all coordinates 0.
+    pub base: u64,
+    /// The distances in bytes of neighbours along dimensions 1 to 4.
+    pub strides: [u64; MAX_DIMENSIONS - 1],
+    /// The number of elements along each dimension, minus 1.
+    pub last: [u32; MAX_DIMENSIONS],
+    /// The number of elements of a box along each dimension. Unused dimensions have 1.
+    pub tile: [u16; MAX_DIMENSIONS],
+    /// The steps between the elements of a box along each dimension.
+    pub steps: [u8; MAX_DIMENSIONS],
+    /// The size of an element in bytes.
+    pub element: u8,
+    /// The number of dimensions.
+    pub dimensions: u8,
+    /// The width of the swizzle in bytes: 0 (none), 32, 64 or 128.
+    pub swizzle: u8,
+    /// Unused.
+    pub padding: [u8; 50],
+}
+
+// SAFETY: all fields are integers, for which zero is valid.
+unsafe impl Zeroable for Tiling {}
+// SAFETY: all fields are integers, and their sizes add up to 128 bytes, so that there is no padding.
+unsafe impl Pod for Tiling {}
+
+const _: () = assert!(size_of::<Tiling>() == 128);
+
+impl Tiling {
+    /// Returns the number of elements of a box along `dimension` in shared memory.
+    fn extent(&self, dimension: usize) -> usize {
+        usize::from(self.tile[dimension]).div_ceil(usize::from(self.steps[dimension].max(1)))
+    }
+
+    /// Returns the number of bytes that a box has in shared memory.
+    pub fn box_bytes(&self) -> usize {
+        (0..MAX_DIMENSIONS).map(|dimension| self.extent(dimension)).product::<usize>() * usize::from(self.element)
+    }
+
+    /// Returns the required alignment of a box in shared memory in bytes: the size after which the swizzle repeats, and
+    /// at least 128.
+    pub fn alignment(&self) -> usize {
+        (usize::from(self.swizzle) * 8).max(128)
+    }
+
+    /// Returns the shared address to which the swizzle moves the chunk at `address`.
+    pub fn swizzled(&self, address: usize) -> usize {
+        match self.swizzle {
+            32 => address ^ (address >> 3 & 0x10),
+            64 => address ^ (address >> 3 & 0x30),
+            128 => address ^ (address >> 3 & 0x70),
+            _ => address,
+        }
+    }
+
+    /// Calls `f` with each piece of the box at the coordinates `at`, which begins at the shared address `shared`.
+    fn pieces(&self, at: [i32; MAX_DIMENSIONS], shared: usize, f: &mut dyn FnMut(Piece)) {
+        let element = usize::from(self.element);
+        let extents: [usize; MAX_DIMENSIONS] = std::array::from_fn(|dimension| self.extent(dimension));
+        let rows = extents[1..].iter().product::<usize>();
+        let row_bytes = extents[0] * element;
+        // With a step, neighbours in shared memory are no neighbours in global memory.
+        let piece = if self.steps[0] > 1 { element } else { CHUNK };
+        for row in 0..rows {
+            let mut rest = row;
+            let mut address = Some(self.base as usize);
+            for dimension in 1..MAX_DIMENSIONS {
+                let index = rest % extents[dimension];
+                rest /= extents[dimension];
+                let coordinate = i64::from(at[dimension]) + (index * usize::from(self.steps[dimension].max(1))) as i64;
+                let is_inside = (0..=i64::from(self.last[dimension])).contains(&coordinate);
+                address = address.filter(|_| is_inside);
+                address = address
+                    .map(|address| address.wrapping_add(coordinate as usize * self.strides[dimension - 1] as usize));
+            }
+            for first in (0..row_bytes).step_by(piece) {
+                let bytes = piece.min(row_bytes - first);
+                let to = shared + row * row_bytes + first;
+                let to = self.swizzled(to / CHUNK * CHUNK) + to % CHUNK;
+                let coordinate = i64::from(at[0]) + (first / element * usize::from(self.steps[0].max(1))) as i64;
+                let (start, end) = (
+                    coordinate.clamp(0, i64::from(self.last[0]) + 1),
+                    (coordinate + (bytes / element) as i64).clamp(0, i64::from(self.last[0]) + 1),
+                );
+                let is_empty = address.is_none() || start >= end;
+                f(Piece {
+                    shared: to,
+                    bytes,
+                    outside: address.unwrap_or(0).wrapping_add(start as usize * element),
+                    skipped: if is_empty { 0 } else { (start - coordinate) as usize * element },
+                    valid: if is_empty { 0 } else { (end - start) as usize * element },
+                });
+            }
+        }
+    }
+}
+
+/// A piece of a copy: at most [`CHUNK`] bytes of shared memory, and the part of them that has a place in global memory
+/// or in the shared memory of another block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Piece {
+    /// The address in the shared memory of the block.
+    pub(crate) shared: usize,
+    /// The number of bytes in shared memory.
+    pub(crate) bytes: usize,
+    /// The outside address of the first byte that has one.
+    pub(crate) outside: usize,
+    /// The number of bytes before the first byte that has an outside address.
+    pub(crate) skipped: usize,
+    /// The number of bytes that have an outside address. All others are out of bounds of the tensor.
+    pub(crate) valid: usize,
+}
+
+/// The side of a copy that is not in the block's shared memory.
+#[derive(Clone, Copy, Debug)]
+pub enum Outside {
+    /// Consecutive bytes at a host address, or at an address of another block's shared memory.
+    Linear {
+        /// The first address.
+        address: usize,
+        /// The number of bytes, a multiple of 16.
+        bytes: usize,
+    },
+    /// A box of a tensor at the coordinates of its first element.
+    Tile(Tiling, [i32; MAX_DIMENSIONS]),
+}
+
+impl Outside {
+    /// Returns the number of bytes in shared memory.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Self::Linear { bytes, .. } => *bytes,
+            Self::Tile(tiling, _) => tiling.box_bytes(),
+        }
+    }
+
+    /// Returns the required alignment of the copy's address in shared memory.
+    pub(crate) fn alignment(&self) -> usize {
+        match self {
+            Self::Linear { .. } => CHUNK,
+            Self::Tile(tiling, _) => tiling.alignment(),
+        }
+    }
+
+    /// Calls `f` with each piece of the copy, whose bytes in shared memory begin at `shared`.
+    pub(crate) fn pieces(&self, shared: usize, f: &mut dyn FnMut(Piece)) {
+        match self {
+            Self::Linear { address, bytes } => (0..*bytes).step_by(CHUNK).for_each(|first| {
+                f(Piece { shared: shared + first, bytes: CHUNK, outside: address + first, skipped: 0, valid: CHUNK });
+            }),
+            Self::Tile(tiling, at) => tiling.pieces(*at, shared, f),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the map of a matrix of 5 rows of 16 elements of 4 bytes, 80 bytes apart, with boxes of 2 rows of 8.
+    fn matrix(swizzle: u8) -> Tiling {
+        Tiling {
+            base: 4096,
+            strides: [80, 0, 0, 0],
+            last: [15, 4, 0, 0, 0],
+            tile: [8, 2, 1, 1, 1],
+            steps: [1; 5],
+            element: 4,
+            dimensions: 2,
+            swizzle,
+            padding: [0; 50],
+        }
+    }
+
+    fn pieces(tiling: Tiling, at: [i32; 2]) -> Vec<Piece> {
+        let mut all = Vec::new();
+        Outside::Tile(tiling, [at[0], at[1], 0, 0, 0]).pieces(1024, &mut |piece| all.push(piece));
+        all
+    }
+
+    #[test]
+    fn a_box_takes_the_rows_that_the_strides_separate() {
+        let all = pieces(matrix(0), [4, 2]);
+        let places: Vec<_> = all.iter().map(|piece| (piece.shared, piece.outside, piece.valid)).collect();
+        assert_eq!(
+            places,
+            [(1024, 4096 + 176, 16), (1040, 4096 + 192, 16), (1056, 4096 + 256, 16), (1072, 4096 + 272, 16)]
+        );
+    }
+
+    #[test]
+    fn elements_outside_of_the_tensor_have_no_address() {
+        let all = pieces(matrix(0), [-2, 4]);
+        assert_eq!((all[0].skipped, all[0].valid, all[0].outside), (8, 8, 4096 + 320));
+        assert_eq!((all[1].skipped, all[1].valid), (0, 16));
+        assert_eq!([all[2].valid, all[3].valid], [0, 0]);
+        let all = pieces(matrix(0), [14, 0]);
+        assert_eq!((all[0].skipped, all[0].valid, all[1].valid), (0, 8, 0));
+    }
+
+    #[test]
+    fn steps_leave_elements_out() {
+        let all = pieces(Tiling { steps: [2, 1, 1, 1, 1], ..matrix(0) }, [1, 0]);
+        assert_eq!(all.len(), 8);
+        assert_eq!((all[1].shared, all[1].outside, all[1].bytes), (1028, 4096 + 12, 4));
+    }
+
+    #[test]
+    fn a_swizzle_exchanges_chunks_by_the_number_of_the_row_of_128_bytes() {
+        let tiling = matrix(128);
+        assert_eq!([0, 16, 128, 144, 1008].map(|address| tiling.swizzled(address)), [0, 16, 144, 128, 896]);
+        assert_eq!([128, 256].map(|address| matrix(32).swizzled(address)), [144, 256]);
+        assert_eq!([128, 256, 512].map(|address| matrix(64).swizzled(address)), [144, 288, 512]);
+        assert_eq!([tiling.alignment(), matrix(64).alignment(), matrix(0).alignment()], [1024, 512, 128]);
+    }
+}
