@@ -28,10 +28,22 @@ const DEVICE_LIBRARY: PtxModule = PtxModule {
     ],
 };
 
+/// The PTX of the kernels in `gpu::tensor_library`, which only the tests use.
+const TENSOR_LIBRARY: PtxModule = PtxModule {
+    path: "gpu::tensor_library",
+    images: &[
+        PtxImage::new(70, include_str!("../../gpu/ptx/tensor_library.sm_70.ptx")),
+        PtxImage::new(80, include_str!("../../gpu/ptx/tensor_library.sm_80.ptx")),
+        PtxImage::new(89, include_str!("../../gpu/ptx/tensor_library.sm_89.ptx")),
+        PtxImage::new(90, include_str!("../../gpu/ptx/tensor_library.sm_90.ptx")),
+    ],
+};
+
 /// Every PTX module with kernels that the suites launch.
 static MODULES: &[PtxModule] = &{
     const N: usize = workbench::MODULES.len();
-    let mut modules = [DEVICE_LIBRARY; N + 1];
+    let mut modules = [DEVICE_LIBRARY; N + 2];
+    modules[N + 1] = TENSOR_LIBRARY;
     let mut i = 0;
     while i < N {
         modules[i] = workbench::MODULES[i];

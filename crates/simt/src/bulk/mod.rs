@@ -239,6 +239,19 @@ pub fn wait(allowed: usize, only_reads: bool) {
     }
 }
 
+/// Returns the word of the barrier at `address`, without an access that the checker sees.
+#[track_caller]
+pub fn peek(address: u32) -> u64 {
+    let arena = &expect_current("bulk::peek").context.arena;
+    let is_inside = address.is_multiple_of(8) && address as usize + size_of::<u64>() <= arena.len();
+    // SAFETY: the word is in the arena and aligned. Only this OS thread accesses the arena.
+    if is_inside {
+        crate::raw::guard::exempt(|| unsafe { arena.base().add(address as usize).cast::<u64>().read() })
+    } else {
+        0
+    }
+}
+
 /// Lets the copies take effect that arrive at the barrier at `address`. A thread calls this function before it reads
 /// the barrier's word.
 #[inline]
@@ -301,7 +314,7 @@ fn settle(owner: &Block, barrier: u32, ends: EndOfPhase) {
 }
 
 /// Notes that a phase of the barrier at `barrier` of `owner` ends.
-fn end_phase(owner: &Block, barrier: u32) {
+pub(crate) fn end_phase(owner: &Block, barrier: u32) {
     owner.context.bulk.counts.end_phase(barrier);
     owner.note_progress();
     if is_watching() {

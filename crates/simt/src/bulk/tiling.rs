@@ -22,7 +22,7 @@ pub struct Tiling {
     pub last: [u32; MAX_DIMENSIONS],
     /// The number of elements of a box along each dimension. Unused dimensions have 1.
     pub tile: [u16; MAX_DIMENSIONS],
-    /// The steps between the elements of a box along each dimension.
+    /// The steps between the elements of a box along each dimension. That of dimension 0 is 1.
     pub steps: [u8; MAX_DIMENSIONS],
     /// The size of an element in bytes.
     pub element: u8,
@@ -42,6 +42,11 @@ unsafe impl Pod for Tiling {}
 const _: () = assert!(size_of::<Tiling>() == 128);
 
 impl Tiling {
+    /// Returns the map as the words of a parameter.
+    pub fn words(&self) -> [u64; 16] {
+        bytemuck::cast(*self)
+    }
+
     /// Returns the number of elements of a box along `dimension` in shared memory.
     fn extent(&self, dimension: usize) -> usize {
         usize::from(self.tile[dimension]).div_ceil(usize::from(self.steps[dimension].max(1)))
@@ -71,42 +76,41 @@ impl Tiling {
     /// Calls `f` with each piece of the box at the coordinates `at`, which begins at the shared address `shared`.
     fn pieces(&self, at: [i32; MAX_DIMENSIONS], shared: usize, f: &mut dyn FnMut(Piece)) {
         let element = usize::from(self.element);
-        let extents: [usize; MAX_DIMENSIONS] = std::array::from_fn(|dimension| self.extent(dimension));
-        let rows = extents[1..].iter().product::<usize>();
-        let row_bytes = extents[0] * element;
-        // With a step, neighbours in shared memory are no neighbours in global memory.
-        let piece = if self.steps[0] > 1 { element } else { CHUNK };
+        let row_bytes = self.extent(0) * element;
+        let rows = self.box_bytes() / row_bytes.max(1);
+        let (first, end) = (i64::from(at[0]), i64::from(self.last[0]) + 1);
         for row in 0..rows {
-            let mut rest = row;
-            let mut address = Some(self.base as usize);
-            for dimension in 1..MAX_DIMENSIONS {
-                let index = rest % extents[dimension];
-                rest /= extents[dimension];
-                let coordinate = i64::from(at[dimension]) + (index * usize::from(self.steps[dimension].max(1))) as i64;
-                let is_inside = (0..=i64::from(self.last[dimension])).contains(&coordinate);
-                address = address.filter(|_| is_inside);
-                address = address
-                    .map(|address| address.wrapping_add(coordinate as usize * self.strides[dimension - 1] as usize));
-            }
-            for first in (0..row_bytes).step_by(piece) {
-                let bytes = piece.min(row_bytes - first);
-                let to = shared + row * row_bytes + first;
-                let to = self.swizzled(to / CHUNK * CHUNK) + to % CHUNK;
-                let coordinate = i64::from(at[0]) + (first / element * usize::from(self.steps[0].max(1))) as i64;
-                let (start, end) = (
-                    coordinate.clamp(0, i64::from(self.last[0]) + 1),
-                    (coordinate + (bytes / element) as i64).clamp(0, i64::from(self.last[0]) + 1),
-                );
-                let is_empty = address.is_none() || start >= end;
+            let address = self.row(at, row);
+            for place in (0..row_bytes).step_by(CHUNK) {
+                let bytes = CHUNK.min(row_bytes - place);
+                let from = first + (place / element) as i64;
+                let (start, stop) = (from.clamp(0, end), (from + (bytes / element) as i64).clamp(0, end));
+                let count = if address.is_some() { (stop - start) as usize } else { 0 };
                 f(Piece {
-                    shared: to,
+                    shared: self.swizzled(shared + row * row_bytes + place),
                     bytes,
                     outside: address.unwrap_or(0).wrapping_add(start as usize * element),
-                    skipped: if is_empty { 0 } else { (start - coordinate) as usize * element },
-                    valid: if is_empty { 0 } else { (end - start) as usize * element },
+                    skipped: if count > 0 { (start - from) as usize * element } else { 0 },
+                    valid: count * element,
                 });
             }
         }
+    }
+
+    /// Returns the address of the element with coordinate 0 in dimension 0 that is in row `row` of the box at `at`, or
+    /// `None` if the row is outside of the tensor.
+    fn row(&self, at: [i32; MAX_DIMENSIONS], row: usize) -> Option<usize> {
+        let (mut rest, mut address) = (row, self.base as usize);
+        for dimension in 1..MAX_DIMENSIONS {
+            let index = rest % self.extent(dimension) * usize::from(self.steps[dimension]);
+            rest /= self.extent(dimension);
+            let coordinate = i64::from(at[dimension]) + index as i64;
+            if !(0..=i64::from(self.last[dimension])).contains(&coordinate) {
+                return None;
+            }
+            address = address.wrapping_add(coordinate as usize * self.strides[dimension - 1] as usize);
+        }
+        Some(address)
     }
 }
 
@@ -214,10 +218,11 @@ mod tests {
     }
 
     #[test]
-    fn steps_leave_elements_out() {
-        let all = pieces(Tiling { steps: [2, 1, 1, 1, 1], ..matrix(0) }, [1, 0]);
-        assert_eq!(all.len(), 8);
-        assert_eq!((all[1].shared, all[1].outside, all[1].bytes), (1028, 4096 + 12, 4));
+    fn steps_leave_rows_out() {
+        let tiling = Tiling { steps: [1, 2, 1, 1, 1], tile: [8, 3, 1, 1, 1], ..matrix(0) };
+        let all = pieces(tiling, [0, 1]);
+        assert_eq!((all.len(), tiling.box_bytes()), (4, 64));
+        assert_eq!((all[2].shared, all[2].outside), (1056, 4096 + 3 * 80));
     }
 
     #[test]

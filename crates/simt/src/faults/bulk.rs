@@ -23,6 +23,13 @@ pub enum BulkFault {
         /// The size in bytes.
         bytes: usize,
     },
+    /// A tile whose length is not that of the box of the tensor map.
+    Tile {
+        /// The number of elements of the box.
+        elements: usize,
+        /// The length of the tile.
+        len: usize,
+    },
     /// A mask of ranks that is empty or names a block that the cluster does not have.
     Ranks {
         /// The mask.
@@ -57,6 +64,11 @@ impl fmt::Display for BulkFault {
             Self::Bytes { bytes } => {
                 write!(f, "a bulk copy of {bytes} bytes: copy a multiple of 16 bytes, and at least 16")
             }
+            Self::Tile { elements, len } => write!(
+                f,
+                "a box of {elements} elements and a tile of {len}: take a part of the shared array with as many \
+                 elements as the tensor map's box"
+            ),
             Self::Ranks { mask, blocks } => write!(
                 f,
                 "a multicast to the ranks of the mask {mask:#b} in a cluster of {blocks} blocks: set at least one bit, \

@@ -1,0 +1,24 @@
+//! Test kernels that together use every instruction of tensor cores. They must give the same results on every device,
+//! GPU or simulator.
+//!
+//! The test kernels do not belong to an algorithm, and the program `host` does not contain them.
+
+mod bulk;
+
+pub use bulk::{
+    BOX, TILE, bulk_combine, bulk_copy, bulk_exchange, bulk_multicast, bulk_pipeline, bulk_reduce, tensor_copy,
+    tensor_dimensions, tensor_multicast, tensor_reduce,
+};
+
+cuda_std::kernels![
+    bulk_combine,
+    bulk_copy,
+    bulk_exchange,
+    bulk_multicast,
+    bulk_pipeline,
+    bulk_reduce,
+    tensor_copy,
+    tensor_dimensions,
+    tensor_multicast,
+    tensor_reduce,
+];
