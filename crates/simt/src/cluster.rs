@@ -199,7 +199,8 @@ pub fn arrive_at_barrier(address: u32, f: impl FnOnce(u64, bool) -> (u64, bool))
         let (new, is_over) = f(old, bulk.counts.outstanding(start as u32) != 0);
         // SAFETY: as for the read.
         unsafe { pointer.write(new) };
-        owner.note_write(at);
+        owner.note_progress();
+        block.note_write(at);
         if is_over {
             crate::bulk::end_phase(owner, start as u32);
         }

@@ -47,6 +47,9 @@ pub(crate) trait AgentWatcher {
     /// Notifies the watcher that the current thread has waited for the end of `_agent`.
     fn join_agent(&self, _block: &BlockContext, _agent: Agent) {}
 
+    /// Notifies the watcher that no later call names `_agent`: all threads that wait for its end have joined it.
+    fn retire_agent(&self, _agent: Agent) {}
+
     /// Notifies the watcher that the current thread makes a fence between its generic proxy and the asynchronous one.
     fn proxy_fence(&self, _block: &BlockContext) {}
 

@@ -233,6 +233,9 @@ pub fn wait(allowed: usize, only_reads: bool) {
         operation.complete(block);
         let agent = operation.agents[usize::from(!only_reads)];
         block.notify(|watcher, context| watcher.join_agent(context, agent));
+        if !only_reads {
+            operation.retire(block);
+        }
     }
     if only_reads && is_watching() {
         cluster.pending.borrow_mut().extend(covered);

@@ -163,6 +163,18 @@ impl Operation {
                 super::settle(owner, barrier, self.ends);
             });
         }
+        if !self.targets.is_empty() {
+            self.retire(block);
+        }
+    }
+
+    /// Notifies the watcher that no thread will wait for the copy any more.
+    pub(crate) fn retire(&self, block: &Block) {
+        let [first, second] = self.agents;
+        block.notify(|watcher, _| watcher.retire_agent(first));
+        if second != first {
+            block.notify(|watcher, _| watcher.retire_agent(second));
+        }
     }
 
     fn store(&self, owner: &Block, combine: Option<Combine>) {

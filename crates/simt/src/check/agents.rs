@@ -10,7 +10,8 @@
 //!
 //! In clocks and stamps, a group of [`LANES`] agents has the place of a block, whose number is not below [`FIRST`], and
 //! an agent has the place of a thread. An agent takes the place of an earlier one only if its issuer knows that one's
-//! end. Launches without agents have no such clocks.
+//! end, and no thread will join the earlier one any more ([`AgentWatcher::retire_agent`]). Launches without agents have
+//! no such clocks.
 //!
 //! An asynchronous operation accesses memory through a proxy of its own. It sees a thread's write only if a proxy fence
 //! follows the write, and the operation follows the fence. For each thread, the checker keeps the epochs of its proxy
@@ -57,6 +58,8 @@ struct Lane {
     at: Line,
     /// True if the agent has accessed the shared memory of its own block.
     is_local: bool,
+    /// True if no thread will join the agent any more.
+    is_retired: bool,
 }
 
 /// A proxy fence of a thread.
@@ -100,7 +103,7 @@ impl Agents {
             let lanes = &self.groups[(group - FIRST) as usize].lanes;
             let is_known = |&lane: &u32| {
                 let last = lanes.get(lane as usize);
-                last.is_none_or(|last| known.epoch(group, lane) > last.epoch)
+                last.is_none_or(|last| last.is_retired && known.epoch(group, lane) > last.epoch)
             };
             Some((group, (0..LANES.min(lanes.len() as u32 + 1)).find(is_known)?))
         });
@@ -117,7 +120,7 @@ impl Agents {
         let epoch = clocks.epoch(lane);
         let end = clocks.snapshot(lane);
         clocks.vectors_mut(lane).known = known;
-        let last = Lane { epoch, end, thread, at, is_local: false };
+        let last = Lane { epoch, end, thread, at, is_local: false, is_retired: false };
         match lanes.get_mut(lane as usize) {
             Some(place) => *place = last,
             None => lanes.push(last),
@@ -129,6 +132,10 @@ impl Agents {
 
     fn lane(&self, agent: Agent) -> &Lane {
         &self.group(agent.block).lanes[agent.lane as usize]
+    }
+
+    fn lane_mut(&mut self, agent: Agent) -> &mut Lane {
+        &mut self.groups[(agent.block - FIRST) as usize].lanes[agent.lane as usize]
     }
 
     /// Returns true if a proxy fence after the access `write` of a thread happened before the begin of `agent`.
@@ -216,7 +223,7 @@ impl AgentWatcher for Checker {
         let mut state = self.state.borrow_mut();
         if touch.space == Space::Shared {
             if std::ptr::eq(block, owner) {
-                state.agents.groups[(agent.block - FIRST) as usize].lanes[agent.lane as usize].is_local = true;
+                state.agents.lane_mut(agent).is_local = true;
             } else {
                 let [accessor, owning] = [block, owner].map(|one| &state.residents[one.tag.get() as usize].clocks);
                 if !accessor.knows_beginning(block.thread().linear(), owning) {
@@ -248,6 +255,10 @@ impl AgentWatcher for Checker {
         self.state.borrow_mut().join_agent(block, agent);
     }
 
+    fn retire_agent(&self, agent: Agent) {
+        self.state.borrow_mut().agents.lane_mut(agent).is_retired = true;
+    }
+
     fn proxy_fence(&self, block: &BlockContext) {
         let state = &mut *self.state.borrow_mut();
         let thread = block.thread().linear();
@@ -269,6 +280,7 @@ impl AgentWatcher for Checker {
         state.resident(block).memory.shadow.replace_writes(barriers, (key.0, key.1), stamp);
         state.join_agent(block, agent);
         let end = state.agents.lane(agent).end.clone();
+        state.agents.lane_mut(agent).is_retired = true;
         state.agents.initialised.entry(key).or_default().join(&end);
     }
 

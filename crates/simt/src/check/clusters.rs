@@ -19,7 +19,7 @@ use crate::faults::FaultKind;
 use crate::faults::race::Element;
 use crate::faults::remote::{Lifetime, RemoteAccess};
 use crate::source::Line;
-use crate::watch::{LateAccess, Next, Touch};
+use crate::watch::{Access, LateAccess, Next, Touch};
 
 /// For each cluster, the accesses before the arrivals of blocks that have ended in a phase that has not. The two clocks
 /// are those of the race detector and of the exploration of weak memory.
@@ -83,6 +83,10 @@ impl State {
         self.exchange_memory(block, owner);
         let finding = self.touch(block, touch);
         self.exchange_memory(block, owner);
+        if touch.access == Access::Arrive {
+            let clocks = &self.residents[block.tag.get() as usize].clocks;
+            self.publications.publish(clocks.block, clocks.epoch(block.thread().linear()));
+        }
         finding
     }
 

@@ -12,6 +12,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::agents::FIRST;
 use super::clock::Clocks;
 use super::thread_clocks::LastRead;
 use super::vector_clock::VectorClock;
@@ -42,9 +43,11 @@ impl Publications {
     }
 
     /// Returns true if `block` has ended without publishing its accesses in `epoch`. No other thread can ever be
-    /// ordered after these accesses.
+    /// ordered after these accesses. A group of agents has not ended.
     pub(super) fn is_unpublished(&self, block: u32, epoch: u32) -> bool {
-        !self.running.contains(&block) && self.published.get(&block).is_none_or(|&published| epoch >= published)
+        block < FIRST
+            && !self.running.contains(&block)
+            && self.published.get(&block).is_none_or(|&published| epoch >= published)
     }
 }
 
