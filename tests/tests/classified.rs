@@ -51,6 +51,8 @@ mod blocks;
 mod bulk_clusters;
 #[path = "classified/bulk_loads.rs"]
 mod bulk_loads;
+#[path = "classified/bulk_remedies.rs"]
+mod bulk_remedies;
 #[path = "classified/bulk_stores.rs"]
 mod bulk_stores;
 #[path = "classified/cooperative.rs"]
