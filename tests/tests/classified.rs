@@ -51,6 +51,8 @@ mod blocks;
 mod bulk_clusters;
 #[path = "classified/bulk_loads.rs"]
 mod bulk_loads;
+#[path = "classified/bulk_proxies.rs"]
+mod bulk_proxies;
 #[path = "classified/bulk_remedies.rs"]
 mod bulk_remedies;
 #[path = "classified/bulk_stores.rs"]
@@ -129,6 +131,7 @@ fn cases() -> impl Iterator<Item = &'static Case> {
         blocks::CASES,
         bulk_clusters::CASES,
         bulk_loads::CASES,
+        bulk_proxies::CASES,
         bulk_stores::CASES,
         copies::CASES,
         cooperative::CASES,
@@ -202,8 +205,8 @@ fn is_as_expected(expected: Option<&Report>, found: Option<&Report>) -> bool {
     expected == found || matches!((expected, found), (Some(expected), Some(found)) if is_early(expected, found))
 }
 
-/// Returns true if slow cases run under `schedule` and `checks`: in an order in which bulk copies take effect early, and
-/// in one in which they do so late.
+/// Returns true if slow cases run under `schedule` and `checks`: in an order in which bulk copies take effect early,
+/// and in one in which they do so late.
 fn is_for_slow(schedule: Schedule, checks: Checks) -> bool {
     checks == Checks::default() && matches!(schedule, Schedule::Natural | Schedule::LastFirst)
 }

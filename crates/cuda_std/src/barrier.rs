@@ -178,8 +178,9 @@ impl Barrier {
     }
 }
 
-/// Makes the barriers that this thread has [initialised](Barrier::init) known to bulk copies and, after a barrier of the
-/// cluster, to the other blocks. It must precede the barrier of the block or cluster that follows the initialisation.
+/// Makes the barriers that this thread has [initialised](Barrier::init) known to bulk copies and, after a barrier of
+/// the cluster, to the other blocks. It must precede the barrier of the block or cluster that follows the
+/// initialisation.
 #[doc(alias = "fence.mbarrier_init")]
 #[inline(always)]
 #[track_caller]

@@ -66,8 +66,8 @@ impl Swizzle {
     }
 }
 
-/// A view that a tensor map can describe: a [`Global`], from which kernels load boxes, or a [`GlobalMut`], to which they
-/// also store.
+/// A view that a tensor map can describe: a [`Global`], from which kernels load boxes, or a [`GlobalMut`], to which
+/// they also store.
 pub trait TensorView<'a, T: TensorElement, const D: usize>: View<'a, T> {
     /// The type of the kernel's parameter.
     type Map;
@@ -98,8 +98,8 @@ views! {
     GlobalMut TensorMapMut
 }
 
-/// Makes a tensor map; [`Device::tensor_map`] returns it. All lengths, distances and steps count elements, the innermost
-/// dimension first.
+/// Makes a tensor map; [`Device::tensor_map`] returns it. All lengths, distances and steps count elements, the
+/// innermost dimension first.
 #[derive(Debug)]
 #[must_use = "call `build` to make the map"]
 pub struct TensorMapBuilder<'d, V, const D: usize> {
@@ -113,9 +113,9 @@ pub struct TensorMapBuilder<'d, V, const D: usize> {
 }
 
 impl Device {
-    /// Begins to describe the elements of `view` as a tensor of the shape `shape`, whose innermost dimension comes first,
-    /// for kernels that copy boxes of it (`cuTensorMapEncodeTiled`). The tensor may have padding, but begins with the
-    /// first element of the view. The map borrows the view's memory.
+    /// Begins to describe the elements of `view` as a tensor of the shape `shape`, whose innermost dimension comes
+    /// first, for kernels that copy boxes of it (`cuTensorMapEncodeTiled`). The tensor may have padding, but begins
+    /// with the first element of the view. The map borrows the view's memory.
     ///
     /// ```
     /// use cuda_std::barrier::{self, Barrier};

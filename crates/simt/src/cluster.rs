@@ -194,7 +194,8 @@ pub fn arrive_at_barrier(address: u32, f: impl FnOnce(u64, bool) -> (u64, bool))
     let pointer = access::<u64>(Access::Arrive, address, at);
     with_owner(block, address, at, |owner, start| {
         let bulk = &owner.context.bulk;
-        // SAFETY: `access` has checked that the value is in a living arena and aligned. Only this OS thread accesses it.
+        // SAFETY: `access` has checked that the value is in a living arena and aligned. Only this OS thread accesses
+        // it.
         let old = unsafe { pointer.read() };
         let (new, is_over) = f(old, bulk.counts.outstanding(start as u32) != 0);
         // SAFETY: as for the read.

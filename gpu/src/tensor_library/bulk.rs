@@ -270,7 +270,8 @@ pub fn tensor_reduce(y: TensorMapMut<f32, 2>, at: [i32; 2]) {
     }
 }
 
-/// Writes to `y`, for each block of a cluster of two, the box of `x` at the coordinates 0, which block 0 loads for both.
+/// Writes to `y`, for each block of a cluster of two, the box of `x` at the coordinates 0, which block 0 loads for
+/// both.
 #[kernel(max_threads = 64, cluster = 2)]
 pub fn tensor_multicast(x: TensorMap<f32, 2>, y: GlobalMut<f32>) {
     let tile = shared_array![f32; BOX * BOX + 28].aligned(128).part(0, BOX * BOX);

@@ -1,5 +1,5 @@
-//! Tests the checker on bulk copies between the blocks of a cluster: on multicasts, on copies to another block, and on the
-//! barriers of other blocks. The classes follow from the PTX manual.
+//! Tests the checker on bulk copies between the blocks of a cluster: on multicasts, on copies to another block, and on
+//! the barriers of other blocks. The classes follow from the PTX manual.
 
 use cuda_std::barrier::{self, Barrier};
 use cuda_std::{Global, GlobalMut, Shared, bulk, cluster, kernel, shared_array, thread};
@@ -11,6 +11,9 @@ use crate::What::{Race, RaceFree, Remote, Stuck, Unfenced};
 const TILE: usize = 32;
 /// The number of bytes of a tile.
 const BYTES: u32 = 4 * TILE as u32;
+
+/// The mask of the ranks of both blocks.
+const BOTH: u16 = 0b11;
 
 /// Returns a launch configuration of a cluster of two blocks of one warp.
 fn two_blocks() -> LaunchConfig {
@@ -61,7 +64,7 @@ fn multicast_to_both(x: Global<u32>, y: GlobalMut<u32>) {
     if i == 0 {
         let _ = full.arrive_and_expect(BYTES);
         if rank == 0 {
-            bulk::load_multicast(x, tile, full, 0b11);
+            bulk::load_multicast(x, tile, full, BOTH);
         }
     }
     full.wait_parity(false);
@@ -80,7 +83,7 @@ fn multicast_that_one_block_expects(x: Global<u32>, y: GlobalMut<u32>) {
     cluster::sync();
     if i == 0 && rank == 0 {
         let _ = full.arrive_and_expect(BYTES);
-        bulk::load_multicast(x, tile, full, 0b11); // race
+        bulk::load_multicast(x, tile, full, BOTH); // race
     }
     cluster::sync();
     full.wait_parity(false);
@@ -115,7 +118,7 @@ fn multicast_again_after_arrivals(x: Global<u32>, y: GlobalMut<u32>) {
             let _ = full.arrive_and_expect(BYTES);
             if rank == 0 {
                 empty.wait_parity(round == 0);
-                bulk::load_multicast(x.part(round * TILE, TILE), tile, full, 0b11);
+                bulk::load_multicast(x.part(round * TILE, TILE), tile, full, BOTH);
             }
         }
         full.wait_parity(round == 1);
@@ -137,7 +140,7 @@ fn multicast_again_while_the_other_block_reads(x: Global<u32>, y: GlobalMut<u32>
             let _ = full[round].arrive_and_expect(BYTES);
             if rank == 0 {
                 empty.wait_parity(round == 0);
-                bulk::load_multicast(x.part(round * TILE, TILE), tile, full[round], 0b11); // race
+                bulk::load_multicast(x.part(round * TILE, TILE), tile, full[round], BOTH); // race
             }
         }
         full[round].wait_parity(false);
@@ -160,7 +163,7 @@ fn barrier_of_a_block_without_fence(x: Global<u32>, y: GlobalMut<u32>) {
     if i == 0 {
         let _ = full.arrive_and_expect(BYTES);
         if rank == 0 {
-            bulk::load_multicast(x, tile, full, 0b11); // proxy
+            bulk::load_multicast(x, tile, full, BOTH); // proxy
         }
     }
     full.wait_parity(false);
@@ -211,7 +214,7 @@ fn multicast_without_a_barrier_of_the_cluster(x: Global<u32>, y: GlobalMut<u32>)
         barrier::fence_init();
         let _ = full.arrive_and_expect(BYTES);
         if rank == 0 {
-            bulk::load_multicast(x, tile, full, 0b11); // remote
+            bulk::load_multicast(x, tile, full, BOTH); // remote
         }
     }
     thread::sync_threads();

@@ -8,7 +8,7 @@ use tests::{all_devices, random, simulated};
 
 /// Returns the devices that have bulk copies.
 fn devices() -> impl Iterator<Item = Device> {
-    all_devices().into_iter().filter(|device| {
+    all_devices().filter(|device| {
         let capability = device.properties().unwrap().compute_capability;
         capability.is_none_or(|(major, _)| major >= 9)
     })
@@ -56,7 +56,7 @@ where
     let x: Vec<T> = values.iter().map(|&value| from(value)).collect();
     let expected: Vec<T> = (0..TILE).map(|i| from(7 + values[i] + values[i + TILE] + values[i + 2 * TILE])).collect();
     for device in devices() {
-        let (dx, mut y) = (device.upload(&x).unwrap(), device.upload(&vec![from(7); TILE]).unwrap());
+        let (dx, mut y) = (device.upload(&x).unwrap(), device.upload(&[from(7); TILE]).unwrap());
         device.launch(LaunchConfig::new(3, 64), kernels::bulk_reduce::<T>(dx.view(), y.view_mut())).unwrap();
         assert_eq!(y.download().unwrap(), expected);
     }

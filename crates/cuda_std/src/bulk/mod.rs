@@ -13,8 +13,8 @@
 //! A copy has a multiple of 16 bytes, and both addresses are multiples of 16. A [`TensorMap`] copies boxes of a tensor.
 //!
 //! Bulk copies need a GPU of compute capability 9.0 or later, and PTX for sm_90. In older PTX they end the kernel with
-//! an error. In the simulator a copy takes effect at once or as late as possible, depending on the order of threads, and
-//! the checker reports accesses that are not ordered before or after it, and missing fences.
+//! an error. In the simulator a copy takes effect at once or as late as possible, depending on the order of threads,
+//! and the checker reports accesses that are not ordered before or after it, and missing fences.
 //!
 //! ```
 //! use cuda_std::barrier::{self, Barrier};
@@ -123,7 +123,8 @@ pub fn send<T: Element>(from: Shared<T>, to: Shared<T>, barrier: Barrier, rank: 
     unsafe { backend::bulk_send(from.address_of(0), to.address_of(0), bytes, barrier.address(), rank) }
 }
 
-/// Begins to copy all elements of `from` to `to`, which has the same length, as part of the calling thread's next group.
+/// Begins to copy all elements of `from` to `to`, which has the same length, as part of the calling thread's next
+/// group.
 #[doc(alias = "cp.async.bulk.global.shared")]
 #[inline(always)]
 #[track_caller]

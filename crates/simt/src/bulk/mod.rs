@@ -166,15 +166,15 @@ fn begin(
 fn check(block: &Block, owner: &Block, outside: &Outside, address: usize, at: Line) {
     let raise = |fault: BulkFault| block.raise(FaultKind::BulkCopy(fault), at);
     let (bytes, alignment) = (outside.bytes(), outside.alignment());
-    if bytes == 0 || bytes % CHUNK != 0 {
+    if bytes == 0 || !bytes.is_multiple_of(CHUNK) {
         raise(BulkFault::Bytes { bytes });
     }
     if let Outside::Linear { address, .. } = outside
-        && address % CHUNK != 0
+        && !address.is_multiple_of(CHUNK)
     {
         raise(BulkFault::Misaligned { space: Space::Global, address: *address, alignment: CHUNK });
     }
-    if address % alignment != 0 {
+    if !address.is_multiple_of(alignment) {
         raise(BulkFault::Misaligned { space: Space::Shared, address, alignment });
     }
     let len = owner.context.arena.len();
@@ -246,13 +246,11 @@ pub fn wait(allowed: usize, only_reads: bool) {
 #[track_caller]
 pub fn peek(address: u32) -> u64 {
     let arena = &expect_current("bulk::peek").context.arena;
-    let is_inside = address.is_multiple_of(8) && address as usize + size_of::<u64>() <= arena.len();
-    // SAFETY: the word is in the arena and aligned. Only this OS thread accesses the arena.
-    if is_inside {
-        crate::raw::guard::exempt(|| unsafe { arena.base().add(address as usize).cast::<u64>().read() })
-    } else {
-        0
+    if !address.is_multiple_of(8) || address as usize + size_of::<u64>() > arena.len() {
+        return 0;
     }
+    // SAFETY: the word is in the arena and aligned. Only this OS thread accesses the arena.
+    crate::raw::guard::exempt(|| unsafe { arena.base().add(address as usize).cast::<u64>().read() })
 }
 
 /// Lets the copies take effect that arrive at the barrier at `address`. A thread calls this function before it reads

@@ -268,14 +268,17 @@ unsafe fn gather(piece: &Piece) -> [u8; CHUNK] {
 unsafe fn scatter(start: usize, bytes: &[u8], combine: Option<Combine>) {
     if let Some(Combine { element, f }) = combine {
         for (index, operand) in bytes.chunks_exact(element).enumerate() {
-            let address = start + index * element;
-            with_width!(element, Word => {
-                let mut word = [0; size_of::<Word>()];
-                word.copy_from_slice(operand);
-                let operand = Word::from_ne_bytes(word) as u64;
-                // SAFETY: the caller guarantees the memory. Elements are aligned.
-                unsafe { super::update(address as *mut Word, |old: Word| f(old as u64, operand) as Word) };
-            });
+            let mut word = [0; 8];
+            word[..element].copy_from_slice(operand);
+            let (address, operand) = (start + index * element, u64::from_le_bytes(word));
+            // SAFETY: the caller guarantees the memory. Elements are aligned.
+            unsafe {
+                match element {
+                    2 => super::update(address as *mut u16, |old| f(u64::from(old), operand) as u16),
+                    4 => super::update(address as *mut u32, |old| f(u64::from(old), operand) as u32),
+                    _ => super::update(address as *mut u64, |old| f(old, operand)),
+                }
+            }
         }
         return;
     }

@@ -101,14 +101,15 @@ impl Tiling {
     /// `None` if the row is outside of the tensor.
     fn row(&self, at: [i32; MAX_DIMENSIONS], row: usize) -> Option<usize> {
         let (mut rest, mut address) = (row, self.base as usize);
-        for dimension in 1..MAX_DIMENSIONS {
+        for (dimension, (first, stride)) in at[1..].iter().zip(self.strides).enumerate() {
+            let dimension = dimension + 1;
             let index = rest % self.extent(dimension) * usize::from(self.steps[dimension]);
             rest /= self.extent(dimension);
-            let coordinate = i64::from(at[dimension]) + index as i64;
+            let coordinate = i64::from(*first) + index as i64;
             if !(0..=i64::from(self.last[dimension])).contains(&coordinate) {
                 return None;
             }
-            address = address.wrapping_add(coordinate as usize * self.strides[dimension - 1] as usize);
+            address = address.wrapping_add(coordinate as usize * stride as usize);
         }
         Some(address)
     }

@@ -1,10 +1,10 @@
 //! Agents: asynchronous operations, which access memory beside the threads.
 //!
 //! An agent has one epoch in the clocks, like a thread between two synchronisations. [`State::begin_agent`] gives it
-//! the clock of the threads that issue the operation. [`State::touch_by_agent`] checks and records an access, which then
-//! races with the accesses of threads and of other agents. The agent's clock at its end includes its accesses. A thread
-//! that waits for the end joins this clock ([`State::join_agent`]), and so do the threads that wait for the phase of a
-//! barrier at which the agent arrives ([`State::agent_arrival`]).
+//! the clock of the threads that issue the operation. [`State::touch_by_agent`] checks and records an access, which
+//! then races with the accesses of threads and of other agents. The agent's clock at its end includes its accesses. A
+//! thread that waits for the end joins this clock ([`State::join_agent`]), and so do the threads that wait for the
+//! phase of a barrier at which the agent arrives ([`State::agent_arrival`]).
 //!
 //! # Design
 //!

@@ -34,8 +34,8 @@ impl Cells {
         (cell.write.tag() != NONE).then_some(cell.write)
     }
 
-    /// Returns the first plain write to `bytes` bytes of the page, from byte `first` on, for which `is` is true, and its
-    /// distance from that byte.
+    /// Returns the first plain write to `bytes` bytes of the page, from byte `first` on, for which `is` is true, and
+    /// its distance from that byte.
     pub(super) fn find_write(
         &self,
         (first, bytes): (usize, usize),

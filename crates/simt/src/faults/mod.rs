@@ -120,9 +120,9 @@ pub enum FaultKind {
         /// waited for it.
         copy: Option<Box<CopyUnderWay>>,
     },
-    /// A write by a thread that an asynchronous operation reads or overwrites without a proxy fence between the two. One
-    /// of the two accesses is the write, the other is that of the operation. They are ordered, but through different
-    /// proxies.
+    /// A write by a thread that an asynchronous operation reads or overwrites without a proxy fence between the two.
+    /// One of the two accesses is the write, the other is that of the operation. They are ordered, but through
+    /// different proxies.
     WithoutProxyFence(Box<Race>),
     /// A bulk copy that no GPU would make, or whose end no thread waits for.
     BulkCopy(BulkFault),

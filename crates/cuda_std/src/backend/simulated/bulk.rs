@@ -90,10 +90,10 @@ fn combine<T: BulkNumber, R: Reduction<T>>() -> Combine {
     fn bits<T: BulkNumber>(value: T) -> u64 {
         let mut word = [0; 8];
         word[..size_of::<T>()].copy_from_slice(bytemuck::bytes_of(&value));
-        u64::from_ne_bytes(word)
+        u64::from_le_bytes(word)
     }
     fn value<T: BulkNumber>(word: u64) -> T {
-        bytemuck::pod_read_unaligned(&word.to_ne_bytes()[..size_of::<T>()])
+        bytemuck::pod_read_unaligned(&word.to_le_bytes()[..size_of::<T>()])
     }
     Combine { element: size_of::<T>(), f: |memory, copied| bits(R::combine(value::<T>(memory), value(copied))) }
 }

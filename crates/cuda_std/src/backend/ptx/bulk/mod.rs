@@ -28,8 +28,8 @@ impl MapHandle {
     }
 }
 
-/// The type of the parameter in the PTX. The compiler aligns a parameter to at most 16 bytes; `cuda_builder` then aligns
-/// tensor maps to 64.
+/// The type of the parameter in the PTX. The compiler aligns a parameter to at most 16 bytes; `cuda_builder` then
+/// aligns tensor maps to 64.
 #[derive(Clone, Copy)]
 #[repr(C, align(16))]
 pub struct MapParameter([u64; 16]);
