@@ -176,7 +176,7 @@ pub(crate) fn observe_dependencies(at: Line) {
 
 /// Follows the instruction `next`, which the watcher has returned for the current thread at the line `at`.
 #[inline]
-fn follow(block: &Block, watcher: &dyn Watcher, next: Next, at: Line) {
+pub(crate) fn follow(block: &Block, watcher: &dyn Watcher, next: Next, at: Line) {
     match next {
         Next::Continue => {}
         Next::LetOthersRun => block.let_others_run(),

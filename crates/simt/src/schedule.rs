@@ -111,6 +111,11 @@ impl Schedule {
         )
     }
 
+    /// Returns true if a bulk copy takes effect at once, and false if it does so as late as possible.
+    pub(crate) fn completes_early(self) -> bool {
+        !matches!(self, Self::LastFirst | Self::Random(_) | Self::OneBehind(_) | Self::Interleaved(_))
+    }
+
     /// Returns true if several blocks take turns.
     pub(crate) fn alternates_blocks(self) -> bool {
         matches!(self, Self::Interleaved(_) | Self::BlocksInTurn(_))

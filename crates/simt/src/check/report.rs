@@ -14,6 +14,8 @@ use crate::faults::older::OlderValue;
 use crate::faults::race::{Element, MissedPhase, Race, RaceSide};
 use crate::faults::remedy::Remedy;
 use crate::faults::{CopyUnderWay, FaultKind};
+use crate::geometry::Dim3;
+use crate::lanes::Thread;
 use crate::region::{ArrayPosition, Region, SharedPart, Space};
 use crate::source::is_same_line;
 use crate::watch::{Access, Next, Touch};
@@ -39,7 +41,7 @@ impl Checker {
                 return FaultKind::Uninitialised { space: touch.space, array, element_type, index, copy };
             }
             Finding::BeforeDependencies => return FaultKind::BeforeDependencies,
-            Finding::Race(conflict) => (conflict, false),
+            Finding::Race(conflict) | Finding::Unfenced(conflict) => (conflict, false),
             Finding::Early(conflict) => (conflict, true),
         };
         let here = block.thread();
@@ -49,9 +51,10 @@ impl Checker {
         let there = copy.map_or(other, |copy| self.state.borrow().sites.get(copy.begin.site()));
         let is_read_only = [touch.access, other.access].contains(&Access::ReadOnlyLoad);
         let overlap = if is_early { None } else { self.overlap(owner, touch, address, other).map(Box::new) };
-        let (_, other_block) = self.order.index_at(with.block.into(), self.grid);
+        let is_unfenced = matches!(finding, Finding::Unfenced(_));
+        let (other_block, other_thread) = self.author(&with);
         let is_of_cluster = touch.space == Space::Shared && [other_block, block.index()] != [owner.index(); 2];
-        let is_apart = is_read_only || overlap.is_some() || is_early;
+        let is_apart = is_read_only || overlap.is_some() || is_early || is_unfenced;
         let phase = if is_apart { None } else { self.missed_phase(block, touch, (&with, there)).map(Box::new) };
         let race = Race {
             space: touch.space,
@@ -59,6 +62,8 @@ impl Checker {
             owner: is_of_cluster.then(|| owner.index()),
             remedy: match &overlap {
                 _ if is_read_only => Remedy::OrdinaryLoad,
+                _ if is_unfenced && touch.access == Access::Arrive => Remedy::InitFence,
+                _ if is_unfenced => Remedy::ProxyFence,
                 Some(_) => Remedy::PartsApart,
                 None if is_early => self.between(block, &with, Remedy::InitialiseBefore),
                 None if phase.is_some() => Remedy::LaterPhase,
@@ -75,13 +80,14 @@ impl Checker {
             },
             there: RaceSide {
                 block: other_block,
-                thread: self.extent.thread(with.thread()).index(),
+                thread: other_thread.index(),
                 location: there.at.into(),
                 access: other.access.into(),
             },
         };
         let race = Box::new(race);
         match (is_read_only, is_early) {
+            _ if is_unfenced => FaultKind::WithoutProxyFence(race),
             (true, _) => FaultKind::WrittenReadOnly(race),
             (false, true) => FaultKind::EarlyRead(race),
             (false, false) => FaultKind::Race(race),
@@ -144,8 +150,8 @@ impl Checker {
                 access: touch.access.into(),
             },
             missed: RaceSide {
-                block: self.order.index_at(write.block.into(), self.grid).1,
-                thread: self.extent.thread(write.thread()).index(),
+                block: self.author(&write).0,
+                thread: self.author(&write).1.index(),
                 location: other.at.into(),
                 access: other.access.into(),
             },
@@ -163,6 +169,9 @@ impl Checker {
         copy: Option<AsyncCopy>,
     ) -> Remedy {
         let (accesses, thread) = ([touch.access, other.access], block.thread().linear());
+        if accesses.iter().any(|access| access.is_asynchronous()) {
+            return of_agents(touch.access, other.access);
+        }
         if accesses.iter().all(|access| access.is_atomic()) {
             return if touch.bytes == other.bytes { Remedy::WiderScope } else { Remedy::OneWidth };
         }
@@ -241,6 +250,15 @@ impl Checker {
         }
     }
 
+    /// Returns the block and the thread that made the access `stamp` or issued the operation that made it.
+    pub(super) fn author(&self, stamp: &Stamp) -> (Dim3, Thread) {
+        let (block, thread) = match self.state.borrow().agents.issuer(stamp) {
+            Some(issuer) => issuer,
+            None => (stamp.block, self.extent.thread(stamp.thread())),
+        };
+        (self.order.index_at(block.into(), self.grid).1, thread)
+    }
+
     /// Returns the last asynchronous copy to the byte at `address` of the block's shared memory.
     fn last_copy(&self, block: &BlockContext, address: usize) -> Option<AsyncCopy> {
         self.state.borrow().residents[block.tag.get() as usize].memory.shadow.copies.at(address)
@@ -283,6 +301,17 @@ impl Checker {
             Some((array, element_type, index)) => Element { array: Some(array), element_type, index, address },
             None => Element { array: None, element_type: None, index: address, address },
         }
+    }
+}
+
+/// Returns the remedy for a race in which an asynchronous operation takes part: it made one of the two accesses, of
+/// which `here` is the later one.
+fn of_agents(here: Access, other: Access) -> Remedy {
+    match (here.is_asynchronous(), other) {
+        (true, other) if other.is_asynchronous() => Remedy::BetweenOperations,
+        (true, _) => Remedy::BeforeOperation,
+        (false, Access::AsyncRead) => Remedy::WaitForReads,
+        (false, _) => Remedy::WaitForOperation,
     }
 }
 

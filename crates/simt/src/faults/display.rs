@@ -77,6 +77,18 @@ impl fmt::Display for FaultKind {
                     here.access, there.access, there.block, there.thread, there.location
                 )
             }
+            Self::WithoutProxyFence(race) => {
+                let Race { space, element, here, there, .. } = &**race;
+                f.write_str("no proxy fence on ")?;
+                fmt_element(f, *space, (element.array, element.element_type), element.index)?;
+                write!(
+                    f,
+                    " between this {} and the {} by block {}, thread {} at {}: the two are ordered, but go through \
+                     different proxies",
+                    here.access, there.access, there.block, there.thread, there.location
+                )
+            }
+            Self::BulkCopy(fault) => write!(f, "{fault}"),
             Self::Uninitialised { space, array, element_type, index, copy } => {
                 f.write_str("a read of ")?;
                 fmt_element(f, *space, (*array, *element_type), *index)?;

@@ -113,6 +113,10 @@ pub enum RaceAccess {
     AtomicUpdate,
     /// An asynchronous copy, which may write until its thread has waited for it.
     AsynchronousCopy,
+    /// A read by an asynchronous operation, such as a bulk copy.
+    AsynchronousRead,
+    /// A write by an asynchronous operation, such as a bulk copy.
+    AsynchronousWrite,
 }
 
 impl RaceAccess {
@@ -133,6 +137,8 @@ impl fmt::Display for RaceAccess {
             Self::AtomicStore => "atomic store",
             Self::AtomicUpdate => "atomic update",
             Self::AsynchronousCopy => "asynchronous copy",
+            Self::AsynchronousRead => "asynchronous read",
+            Self::AsynchronousWrite => "asynchronous write",
         })
     }
 }

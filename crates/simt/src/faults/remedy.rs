@@ -86,6 +86,19 @@ pub enum Remedy {
     LaterPhase,
     /// An ordinary load instead of a read-only load, and synchronisation that orders it and the write.
     OrdinaryLoad,
+    /// A fence between the generic proxy and the asynchronous one, between a thread's write and an operation that reads
+    /// or overwrites it.
+    ProxyFence,
+    /// A fence of the initialisation of a barrier, before the first operation that arrives there.
+    InitFence,
+    /// An order of a thread's access before the beginning of an asynchronous operation.
+    BeforeOperation,
+    /// A wait until an asynchronous operation has read its source, before a thread overwrites the source.
+    WaitForReads,
+    /// A wait for the end of an asynchronous operation, before a thread accesses what it writes.
+    WaitForOperation,
+    /// A wait for the end of an asynchronous operation, before another one begins.
+    BetweenOperations,
     /// A barrier that all threads of the block reach, including those without work.
     BarrierForAll,
     /// A barrier of the cluster between two accesses to shared memory by different blocks.
@@ -250,6 +263,34 @@ impl fmt::Display for Remedy {
                 "wait for that phase before the access: `wait_parity` returns at once for the parity of the phase \
                 before the current one, the first phase has parity false, and each later phase the other parity than \
                 the one before"
+            }
+            Self::ProxyFence => {
+                "call `barrier::fence_proxy_async()` in the writing thread after the write, and let the thread that \
+                 begins the operation synchronise with it afterwards"
+            }
+            Self::InitFence => {
+                "call `barrier::fence_init()` in the thread that initialises the barrier, before the barrier of the \
+                 block or cluster that follows"
+            }
+            Self::BeforeOperation => {
+                "order that access before the beginning of the operation: let its thread arrive at a barrier, and let \
+                 the thread that begins the operation wait there (`Barrier::arrive` or, in another block of the \
+                 cluster, `Barrier::arrive_at`, and `Barrier::wait_parity`; or thread::sync_threads)"
+            }
+            Self::WaitForReads => {
+                "the operation may still read: let the thread that began it wait for its end (for a store \
+                 `bulk::commit` and `bulk::wait_read`) before this access, and synchronise with other threads \
+                 afterwards (thread::sync_threads)"
+            }
+            Self::WaitForOperation => {
+                "wait for the end of the operation before this access: for a load, for the phase of its barrier \
+                 (`Barrier::wait_parity` in this thread); for a store, `bulk::commit` and `bulk::wait` in the thread \
+                 that began it, followed by thread::sync_threads for other threads"
+            }
+            Self::BetweenOperations => {
+                "nothing orders the two operations: before the second one begins, wait for the end of the first (for a \
+                 load the phase of its barrier, for a store `bulk::wait` or, if it only reads, `bulk::wait_read`), and \
+                 let the waiting threads synchronise with the thread that begins the second"
             }
             Self::OrdinaryLoad => {
                 "load the element by `load`, and order that load and the write by a barrier or another synchronisation"

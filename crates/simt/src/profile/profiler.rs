@@ -10,6 +10,7 @@ use super::steps::{AccessedArray, MAX_STEPS, WarpStep};
 use super::tally::{Tally, remote_base};
 use super::trace::{Event, Trace, Warp};
 use crate::block::context::BlockContext;
+use crate::bulk::agents::AgentWatcher;
 use crate::geometry::{KernelInfo, LaunchConfig};
 use crate::grid::Grid;
 use crate::lanes::{LANES, bits};
@@ -87,6 +88,8 @@ impl Profiler {
     }
 }
 
+impl AgentWatcher for Profiler {}
+
 impl Watcher for Profiler {
     fn begin_block(&self, block: &BlockContext) {
         let state = &mut *self.state.borrow_mut();
@@ -109,8 +112,8 @@ impl Watcher for Profiler {
             Access::Load | Access::ReadOnlyLoad | Access::AtomicLoad(..) => AccessKind::Load,
             Access::Store | Access::Borrow | Access::Fill | Access::AtomicStore(..) => AccessKind::Store,
             Access::Update(_) | Access::Arrive => AccessKind::Atomic,
-            // The copy is counted at its end.
-            Access::Discard => return Next::Continue,
+            // An asynchronous copy is counted at its end, and operations of agents are not counted.
+            Access::Discard | Access::AsyncRead | Access::AsyncWrite => return Next::Continue,
         };
         let step = Step::Access { space: touch.space, kind, bytes: touch.bytes as u8 };
         self.note(block, touch.at, step, touch.address as u64)
