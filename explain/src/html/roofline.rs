@@ -160,8 +160,8 @@ fn labels<'a>(axes: &Axes, placed: &[(&'a str, (f64, f64))]) -> Vec<((f64, f64),
     labels
 }
 
-/// Returns the lower left corner of each label: on the right of its point, below it, and below the labels of higher points
-/// with which it would overlap.
+/// Returns the lower left corner of each label: on the right of its point, below it, and below the labels of higher
+/// points with which it would overlap.
 fn starts(labels: &[((f64, f64), String)]) -> Vec<(f64, f64)> {
     let mut order: Vec<usize> = (0..labels.len()).collect();
     order.sort_by(|&a, &b| labels[a].0.1.total_cmp(&labels[b].0.1));
