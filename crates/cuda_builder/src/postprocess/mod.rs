@@ -12,8 +12,8 @@
 //!   cuda_std tensor_map <parameter>`.
 //! - `rustc` puts no static into constant memory. This module moves a static there for `// cuda_std constant <symbol>`.
 //! - Atomic operations on 128 bits and products of 8-bit floats need PTX 8.4, and conversions of 8-bit floats 8.1.
-//!   Relaxed arrivals at a cluster's barrier, bulk copies, transaction counts of barriers and proxy fences need 8.0. LLVM
-//!   writes an older version for sm_89 and sm_90. This module raises the version of a module that has such an
+//!   Relaxed arrivals at a cluster's barrier, bulk copies, transaction counts of barriers and proxy fences need 8.0.
+//!   LLVM writes an older version for sm_89 and sm_90. This module raises the version of a module that has such an
 //!   instruction.
 //! - If an architecture lacks the instructions of a part of `cuda_std`, the PTX contains a fallback, marked by the
 //!   comment `// cuda_std fallback <part> <architecture>`. This module removes the comment, and

@@ -76,8 +76,8 @@ impl<const K: usize> Columns<K> {
         Self { values, powers, range: Range::new(powers.as_flattened()) }
     }
 
-    /// Returns the sum of the products of `row` and each column, and of `c`, before the last rounding. Each sum is 0, or
-    /// at least the smallest normal `f32`. Lanes with an unusual exponent, an infinity or a NaN are not right.
+    /// Returns the sum of the products of `row` and each column, and of `c`, before the last rounding. Each sum is 0,
+    /// or at least the smallest normal `f32`. Lanes with an unusual exponent, an infinity or a NaN are not right.
     #[inline]
     pub(super) fn dot(&self, row: &Row<K>, c: &[f32; LANES], min_exponent: i32, precision: Precision) -> Sums {
         let mut sums = Sums { values: [0.0; LANES], are_right: [false; LANES] };

@@ -20,8 +20,8 @@ macro_rules! instruction {
     };
     (@ [$($a:ident)*] [$($b:ident)*] [$($c:ident)*] $class:ident $name:expr, $a_in:ident $b_in:ident $c_in:ident) => {{
         let ([$($a),*], [$($b),*], [$(mut $c),*]) = ($a_in, $b_in, $c_in);
-        // SAFETY: the instruction only computes on registers. It is not `pure`, because the lanes of a warp must execute
-        // it together.
+        // SAFETY: the instruction only computes on registers. It is not `pure`, because the lanes of a warp must
+        // execute it together.
         unsafe {
             asm!(concat!($name, instruction!(@list $($c)*), ",", instruction!(@list $($a)*), ",",
                     instruction!(@list $($b)*), ",", instruction!(@list $($c)*), ";"),
