@@ -42,9 +42,9 @@ mod array_vec;
 mod device_copy;
 mod element_index;
 mod float;
-pub mod fp8;
 #[cfg(any(feature = "glam", feature = "glam-0-30", feature = "half"))]
 mod foreign_types;
+pub mod fp8;
 mod global;
 pub mod grid;
 mod half;

@@ -7,8 +7,8 @@
 
 use std::panic::Location;
 
-pub use crate::block::rendezvous::collective::{LaneRegisters, WarpRegisters};
 pub use crate::block::rendezvous::Reduction;
+pub use crate::block::rendezvous::collective::{LaneRegisters, WarpRegisters};
 use crate::block::rendezvous::{Operation, Request};
 use crate::current::expect_current;
 use crate::unspecified::Sighting;

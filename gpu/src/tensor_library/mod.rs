@@ -6,9 +6,19 @@
 mod fp8;
 mod matrix;
 mod mma;
+mod steps;
 
 pub use fp8::round_fp8;
 pub use matrix::{move_matrices, multiply_tiles, multiply_whole_tiles};
 pub use mma::multiply;
+pub use steps::{matmul_shared, matmul_warp};
 
-cuda_std::kernels![multiply, move_matrices, multiply_tiles, multiply_whole_tiles, round_fp8];
+cuda_std::kernels![
+    multiply,
+    move_matrices,
+    multiply_tiles,
+    multiply_whole_tiles,
+    round_fp8,
+    matmul_warp,
+    matmul_shared
+];

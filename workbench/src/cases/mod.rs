@@ -17,7 +17,8 @@ pub use faults::faults;
 /// Returns all cases: at least one for each kernel of the release modules, of [`gpu::device_library`], of
 /// [`gpu::tensor_library`] and of [`crate::collectives`].
 pub fn catalogue() -> Vec<Case> {
-    let others = [probe::cases(), stream::cases(), device_library::cases(), tensor_library::cases(), collectives::cases()];
+    let others =
+        [probe::cases(), stream::cases(), device_library::cases(), tensor_library::cases(), collectives::cases()];
     crate::catalogue::cases().into_iter().chain(others.into_iter().flatten()).collect()
 }
 

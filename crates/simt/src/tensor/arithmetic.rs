@@ -74,7 +74,11 @@ impl Product {
     pub fn multiply_add(self, a: &[f32], b: &[f32], sums: &mut [f32]) {
         let most = if self.has_bytes() { 32 } else { 16 };
         assert!(1 <= self.k && self.k <= most && (!self.has_bytes() || self.k % 4 == 0), "no instruction: {self:?}");
-        assert!(a.len() % self.k == 0 && b.len() % self.k == 0, "the last row or column has less than {} elements", self.k);
+        assert!(
+            a.len() % self.k == 0 && b.len() % self.k == 0,
+            "the last row or column has less than {} elements",
+            self.k
+        );
         assert_eq!(sums.len(), (a.len() / self.k) * (b.len() / self.k), "the number of sums");
         if self.unit == Unit::Mma && self.has_bytes() {
             self.add_by_halves(a, b, sums);

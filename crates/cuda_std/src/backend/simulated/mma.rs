@@ -100,7 +100,8 @@ fn multiply<W: Copy + Default>(
     [a, b, c]: &[Part<W>; 3],
     multiply_add: fn(usize, &[W], &[W], &mut [W]),
 ) {
-    let (mut rows, mut columns, mut sums) = ([W::default(); MAX_FACTOR], [W::default(); MAX_FACTOR], [W::default(); 128]);
+    let (mut rows, mut columns, mut sums) =
+        ([W::default(); MAX_FACTOR], [W::default(); MAX_FACTOR], [W::default(); 128]);
     let (k, n) = (b.rows, 8);
     a.each(lanes, |row, column, bytes| rows[row * k + column] = (a.widen)(bytes));
     b.each(lanes, |row, column, bytes| columns[column * k + row] = (b.widen)(bytes));

@@ -38,6 +38,7 @@ pub mod host_face {
     pub use simt::{ArgumentId, DeviceStatic, Dim3, GenericArgument, KernelInfo, LaunchConfig, Region};
 }
 
+pub use crate::fp8::software::*;
 pub use atomics::*;
 pub use barriers::*;
 pub use bits::*;
@@ -45,7 +46,6 @@ pub use call::{DeviceId as Owner, Regions};
 pub use cluster::*;
 pub use cluster_atomics::*;
 pub use copies::Copies;
-pub use crate::fp8::software::*;
 pub use half::*;
 pub use matrix::{ldmatrix, stmatrix};
 pub use memory::*;
