@@ -81,5 +81,7 @@ pub mod sort;
 #[cfg(feature = "sort_cluster")]
 pub mod sort_cluster;
 pub mod sort_key;
+#[cfg(feature = "tensor_library")]
+pub mod tensor_library;
 #[cfg(feature = "transpose")]
 pub mod transpose;

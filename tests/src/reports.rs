@@ -32,6 +32,8 @@ pub enum Kind {
     BarrierApart,
     /// A warp operation whose mask contains lanes that never reach the operation.
     WarpMismatch,
+    /// An instruction that not all lanes of a warp execute together.
+    PartialWarp,
     /// A panic.
     Panic,
     /// A read-only load of memory that the launch writes.
@@ -118,6 +120,7 @@ pub fn report(result: &Result<(), Error>) -> Option<Report> {
             return Some(Report::new(Kind::BarrierApart, "", &places));
         }
         FaultKind::WarpMismatch { other, .. } => (Kind::WarpMismatch, None, other.as_deref().and_then(place_of)),
+        FaultKind::PartialWarp { missing, .. } => (Kind::PartialWarp, None, missing.as_deref().and_then(place_of)),
         FaultKind::NoProgress { waits, .. } => {
             let places: BTreeSet<String> = waits.iter().map(|wait| place(&wait.location)).chain(here).collect();
             return Some(Report::new(Kind::NoProgress, "", &Vec::from_iter(places)));

@@ -42,6 +42,7 @@ mod array_vec;
 mod device_copy;
 mod element_index;
 mod float;
+pub mod fp8;
 #[cfg(any(feature = "glam", feature = "glam-0-30", feature = "half"))]
 mod foreign_types;
 mod global;
@@ -56,6 +57,7 @@ mod racy;
 mod rows;
 mod shared;
 mod statics;
+pub mod tensor;
 pub mod thread;
 pub mod warp;
 
@@ -77,6 +79,7 @@ pub use cuda_std_macros::{
 pub use device_copy::{DeviceCopy, Plain};
 pub use element_index::ElementIndex;
 pub use float::{norm, rnorm};
+pub use fp8::{e4m3, e4m3x2, e4m3x4, e5m2, e5m2x2, e5m2x4};
 /// The crate glam, in the release whose types can be elements of buffers.
 #[cfg(feature = "glam")]
 pub use glam;

@@ -115,7 +115,8 @@ impl Finding {
             FaultKind::BarrierApart { other_thread, paths, .. } => {
                 finding.there = Side::at_end_of(&paths[1], fault.block, *other_thread);
             }
-            FaultKind::WarpMismatch { other: Some(other), .. } => finding.there = there(other),
+            FaultKind::WarpMismatch { other: Some(other), .. }
+            | FaultKind::PartialWarp { missing: Some(other), .. } => finding.there = there(other),
             FaultKind::UnspecifiedShuffle { element: Some((array, index)), .. } => {
                 finding.element = Some(format!("{array}[{index}]"));
             }
@@ -238,6 +239,7 @@ fn kind(kind: &FaultKind) -> &'static str {
         FaultKind::BarrierMismatch { .. } => "barriers differ",
         FaultKind::BarrierApart { .. } => "barrier by two ways",
         FaultKind::WarpMismatch { .. } => "warp operation",
+        FaultKind::PartialWarp { .. } => "partial warp",
         FaultKind::NoProgress { .. } => "no progress",
         FaultKind::EndlessLoop { .. } => "endless loop",
         FaultKind::UnspecifiedShuffle { .. } => "unspecified shuffle",

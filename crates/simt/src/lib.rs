@@ -162,6 +162,7 @@ mod source;
 mod statics;
 mod step;
 mod synchronisations;
+pub mod tensor;
 pub mod thread;
 mod threads;
 mod unspecified;

@@ -24,6 +24,8 @@ pub enum SyncKind {
     Match,
     /// A warp reduction of the lanes' values.
     Reduction,
+    /// An instruction that a whole warp executes on the registers of its lanes. It orders no accesses.
+    Collective,
     /// A memory fence.
     Fence,
     /// A barrier of all blocks of the grid.
@@ -35,7 +37,7 @@ pub enum SyncKind {
 impl SyncKind {
     /// Returns true if synchronisations of this kind mainly order accesses, and false if lanes exchange values by them.
     pub fn is_for_order(self) -> bool {
-        !matches!(self, Self::Shuffle | Self::Vote | Self::Match | Self::Reduction)
+        !matches!(self, Self::Shuffle | Self::Vote | Self::Match | Self::Reduction | Self::Collective)
     }
 
     /// Returns the name of the kind in messages, such as "barrier".
@@ -48,6 +50,7 @@ impl SyncKind {
             Self::Vote => "vote",
             Self::Match => "match",
             Self::Reduction => "reduction",
+            Self::Collective => "collective instruction",
             Self::Fence => "fence",
             Self::Grid => "grid barrier",
             Self::Cluster => "cluster barrier",

@@ -7,6 +7,7 @@
 
 use std::panic::Location;
 
+pub use crate::block::rendezvous::collective::{LaneRegisters, WarpRegisters};
 pub use crate::block::rendezvous::Reduction;
 use crate::block::rendezvous::{Operation, Request};
 use crate::current::expect_current;
@@ -68,6 +69,18 @@ pub fn match_any(mask: u32, value: u64) -> (u32, u32) {
 pub fn reduce(mask: u32, value: u64, reduction: Reduction) -> u64 {
     let request = Request { operation: Operation::Reduce(reduction), mask, value, source: 0, at: Location::caller() };
     expect_current("warp::reduce").meet(request).unwrap_or_default()
+}
+
+/// Executes an instruction that all 32 lanes of a warp execute together (`.sync.aligned`). Each lane passes its
+/// registers; `compute` replaces the registers of all lanes, and this lane receives its own. The instruction orders no
+/// memory accesses.
+///
+/// `name` is the instruction's name in PTX with its types and shape. Lanes with different names or source lines do not
+/// execute the instruction together. A lane that has exited or does not reach the instruction is a fault, and so is a
+/// warp with fewer than 32 threads.
+#[track_caller]
+pub fn collective(name: &'static str, registers: &mut LaneRegisters, compute: fn(&mut WarpRegisters)) {
+    expect_current("warp::collective").collective(name, registers, compute, Location::caller());
 }
 
 /// Returns the mask of lanes that run together with the caller. All lanes of the mask receive the same one. GPUs may

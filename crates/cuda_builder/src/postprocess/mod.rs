@@ -9,8 +9,8 @@
 //! - A function cannot declare a shared array whose size is only known inside the function. It leaves the comment `//
 //!   cuda_std shared_array <symbol> <bytes>` before it uses the symbol, and this module declares the array.
 //! - `rustc` puts no static into constant memory. This module moves a static there for `// cuda_std constant <symbol>`.
-//! - Atomic operations on 128 bits need PTX 8.4, and relaxed arrivals at a cluster's barrier 8.0. LLVM writes an older
-//!   version for sm_90. This module raises the version of a module that has such an instruction.
+//! - Atomic operations on 128 bits and products of 8-bit floats need PTX 8.4, conversions of 8-bit floats 8.1, and
+//!   relaxed arrivals at a cluster's barrier 8.0. LLVM writes an older version for sm_89 and sm_90. This module raises the version of a module that has such an instruction.
 //! - If an architecture lacks the instructions of a part of `cuda_std`, the PTX contains a fallback, marked by the
 //!   comment `// cuda_std fallback <part> <architecture>`. This module removes the comment, and
 //!   [`BuildOutput`](crate::BuildOutput) lists the parts.
@@ -116,7 +116,14 @@ pub fn process(ptx: &str) -> Result<String, PtxError> {
 
 /// Returns `ptx` with at least the version that its instructions need.
 fn raise_version(ptx: String) -> String {
-    const NEEDED: [(&str, (u32, u32)); 2] = [(".b128 ", (8, 4)), ("barrier.cluster.arrive.relaxed", (8, 0))];
+    const NEEDED: [(&str, (u32, u32)); 6] = [
+        (".b128 ", (8, 4)),
+        (".f32.e4m3.", (8, 4)),
+        (".f32.e5m2.", (8, 4)),
+        (".e4m3x2", (8, 1)),
+        (".e5m2x2", (8, 1)),
+        ("barrier.cluster.arrive.relaxed", (8, 0)),
+    ];
     let Some((_, needed)) = NEEDED.into_iter().find(|(instruction, _)| ptx.contains(instruction)) else { return ptx };
     let version = |line: &str| -> Option<(u32, u32)> {
         let (major, minor) = line.strip_prefix(".version ")?.trim().split_once('.')?;

@@ -1,32 +1,32 @@
-//! Arithmetic on 16-bit floats, computed in `f64` and rounded once. The simulator uses these functions, and GPUs that
-//! lack the instructions use them too.
+//! Arithmetic on 16-bit floats, computed in `f64` and rounded once, and the rounding of 8-bit floats. The simulator
+//! uses these functions, and GPUs that lack the instructions use them too.
 //!
 //! # Design
 //!
 //! `f64` represents the product of two 16-bit floats exactly. A sum in `f64` is rounded to odd. Rounding this sum to 16
 //! bits then returns the same result as a single rounding. NaNs have the bits that GPUs return.
 
-/// A 16-bit format with `fraction` bits for the fraction, one bit for the sign, and the remaining bits for the
-/// exponent.
+/// A format with `exponent` bits for the exponent, `fraction` bits for the fraction, and one bit for the sign.
 #[derive(Clone, Copy)]
 pub struct Format {
+    exponent: u32,
     fraction: u32,
 }
 
-pub const F16: Format = Format { fraction: 10 };
-pub const BF16: Format = Format { fraction: 7 };
+pub const F16: Format = Format { exponent: 5, fraction: 10 };
+pub const BF16: Format = Format { exponent: 8, fraction: 7 };
+/// Only for [`Format::magnitude`]: the largest exponent has numbers.
+pub const E4M3: Format = Format { exponent: 4, fraction: 3 };
+/// Only for [`Format::magnitude`].
+pub const E5M2: Format = Format { exponent: 5, fraction: 2 };
 
 /// The NaN that GPUs return.
 const NAN: u16 = 0x7FFF;
 
 #[allow(dead_code, reason = "a GPU has instructions for the operations, where only the conversions are compiled")]
 impl Format {
-    const fn exponent_bits(self) -> u32 {
-        15 - self.fraction
-    }
-
     const fn bias(self) -> i32 {
-        (1 << (self.exponent_bits() - 1)) - 1
+        (1 << (self.exponent - 1)) - 1
     }
 
     const fn infinity(self) -> u16 {
@@ -36,18 +36,25 @@ impl Format {
     /// Returns the float nearest to `value`, or the even one of two equally near floats.
     #[inline]
     pub const fn round(self, value: f64) -> u16 {
-        let bits = value.to_bits();
-        let sign = (bits >> 48) as u16 & 0x8000;
-        let magnitude = bits & !(1 << 63);
         if value.is_nan() {
             return NAN;
         }
+        let sign = (value.to_bits() >> 48) as u16 & 0x8000;
+        let (rounded, infinity) = (self.magnitude(value), self.infinity());
+        if rounded >= infinity as u64 { sign | infinity } else { sign | rounded as u16 }
+    }
+
+    /// Returns the bits of the float nearest to the magnitude of `value`, as if the exponent had no limit. `value` must
+    /// not be NaN.
+    #[inline]
+    pub const fn magnitude(self, value: f64) -> u64 {
+        let magnitude = value.to_bits() & !(1 << 63);
         let exponent = (magnitude >> 52) as i32 - 1023 + self.bias();
         let significand = magnitude & ((1 << 52) - 1) | 1 << 52;
         // A subnormal has fewer fraction bits.
         let shift = 52 - self.fraction as i32 + if exponent <= 0 { 1 - exponent } else { 0 };
         if shift > 54 {
-            return sign;
+            return 0;
         }
         let kept = significand >> shift;
         let rest = significand & ((1 << shift) - 1);
@@ -55,8 +62,7 @@ impl Format {
         let rounded = kept + (rest > half || rest == half && kept & 1 == 1) as u64;
         // The leading 1 bit of a normal number adds to the exponent, like a carry from the rounding.
         let base = if exponent <= 0 { 0 } else { ((exponent - 1) as u64) << self.fraction };
-        let infinity = self.infinity();
-        if base + rounded >= infinity as u64 { sign | infinity } else { sign | (base + rounded) as u16 }
+        base + rounded
     }
 
     /// Converts `bits` to `f64` without rounding.
@@ -65,7 +71,7 @@ impl Format {
         let sign = (bits as u64 & 0x8000) << 48;
         let exponent = (bits & 0x7FFF) >> self.fraction;
         let fraction = (bits & ((1 << self.fraction) - 1)) as u64;
-        let is_last = exponent == (1 << self.exponent_bits()) - 1;
+        let is_last = exponent == (1 << self.exponent) - 1;
         let magnitude = if is_last {
             0x7FF << 52 | fraction << (52 - self.fraction)
         } else if exponent == 0 {

@@ -23,6 +23,9 @@ impl Block {
         {
             return fault;
         }
+        if let Some((thread, at, kind)) = self.waiting_collective() {
+            return self.fault_of(thread, Some(at.into()), kind);
+        }
         if self.barrier.arrived.get() > 0
             && let Some((at, thread)) = self.barrier.at.get()
         {

@@ -43,6 +43,7 @@ impl From<Operation> for SyncKind {
             Operation::Ballot => Self::Vote,
             Operation::Match => Self::Match,
             Operation::Reduce(_) => Self::Reduction,
+            Operation::Collective(_) => Self::Collective,
         }
     }
 }

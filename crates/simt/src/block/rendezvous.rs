@@ -1,7 +1,10 @@
 //! Makes the lanes of a warp wait for each other at a warp operation and exchange their values.
 
+pub(crate) mod collective;
+
 use std::cell::{Cell, RefCell};
 
+use self::collective::Collectives;
 use crate::lanes::{LANES, MAX_WARPS, Thread, bits};
 use crate::source::{Line, is_same_line};
 
@@ -18,6 +21,8 @@ pub(crate) enum Operation {
     Match,
     /// Returns the reduction of the values of all lanes that participated.
     Reduce(Reduction),
+    /// Executes the instruction of this name on the registers of all 32 lanes.
+    Collective(&'static str),
 }
 
 /// An operator that reduces a warp's values to one.
@@ -72,6 +77,7 @@ pub(crate) struct Group {
 
 impl Group {
     fn is_complete(&self, exited: u32) -> bool {
+        let exited = if matches!(self.operation, Operation::Collective(_)) { 0 } else { exited };
         self.mask & !(self.arrived | exited) == 0
     }
 }
@@ -97,6 +103,7 @@ struct Exchange {
 pub(crate) struct Rendezvous {
     groups: [RefCell<Vec<Group>>; MAX_WARPS],
     lanes: Box<[[Exchange; LANES as usize]; MAX_WARPS]>,
+    collectives: Collectives,
 }
 
 impl Rendezvous {
@@ -105,6 +112,7 @@ impl Rendezvous {
         for groups in &self.groups {
             groups.borrow_mut().clear();
         }
+        self.collectives.clear();
     }
 
     /// Returns the group of lanes in which `thread` waits.
@@ -165,7 +173,7 @@ impl Rendezvous {
         for lane in bits(group.arrived) {
             let lane = &lanes[lane];
             lane.result.set(match group.operation {
-                Operation::Sync => None,
+                Operation::Sync | Operation::Collective(_) => None,
                 Operation::Ballot => Some(group.votes.into()),
                 Operation::Match => {
                     let same = bits(group.arrived).zip(values()).filter(|&(_, value)| value == lane.value.get());

@@ -311,7 +311,7 @@ impl Watcher for Checker {
         if let Some(weak) = &mut state.weak {
             weak.note_meeting(block.tag.get());
         }
-        if kind == SyncKind::Warp || self.checks.shuffles_order_memory {
+        if kind == SyncKind::Warp || (kind != SyncKind::Collective && self.checks.shuffles_order_memory) {
             state.resident(block).clocks.warp_operation(warp, lanes);
             if let Some(weak) = &mut state.weak {
                 weak.clocks(block.tag.get()).warp_operation(warp, lanes);

@@ -130,6 +130,12 @@ impl fmt::Display for FaultKind {
             Self::WarpMismatch { mask, other: Some(other) } => {
                 write!(f, "a warp operation with mask {mask:#010x} whose lanes never meet: {other}")
             }
+            Self::PartialWarp { instruction, missing: None } => {
+                write!(f, "`{instruction}` in a warp that has fewer than 32 threads")
+            }
+            Self::PartialWarp { instruction, missing: Some(missing) } => {
+                write!(f, "`{instruction}`, which not every lane of the warp reaches together: {missing}")
+            }
             Self::NoProgress { polling, waiting, held_up, waits } => {
                 write!(
                     f,

@@ -175,6 +175,13 @@ pub enum FaultKind {
         /// A lane of the mask that does not reach the operation, or `None` if the calling lane is not in its own mask.
         other: Option<Box<Whereabouts>>,
     },
+    /// An instruction that all 32 lanes of a warp must execute together, and that some lanes never reach.
+    PartialWarp {
+        /// The name of the instruction in PTX.
+        instruction: &'static str,
+        /// A lane that does not reach the instruction, or `None` if the warp has fewer than 32 threads.
+        missing: Option<Box<Whereabouts>>,
+    },
     /// Every unfinished thread of the grid only polls for a write that never comes.
     NoProgress {
         /// The number of polling threads of the fault's block.
@@ -292,6 +299,8 @@ impl Fault {
             }),
             FaultKind::WarpMismatch { other: None, .. } => Some(Remedy::MaskWithCaller),
             FaultKind::WarpMismatch { other: Some(_), .. } => Some(Remedy::MaskOfReachingLanes),
+            FaultKind::PartialWarp { missing: Some(_), .. } => Some(Remedy::WholeWarp),
+            FaultKind::PartialWarp { missing: None, .. } => Some(Remedy::WholeWarps),
             FaultKind::UnspecifiedShuffle { .. } => Some(Remedy::MaskWithSource),
             _ => None,
         }

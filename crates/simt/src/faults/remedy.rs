@@ -103,6 +103,10 @@ pub enum Remedy {
     MaskWithCaller,
     /// A mask of the shuffle that includes the source lane, which must reach the shuffle.
     MaskWithSource,
+    /// A place of the instruction that all 32 lanes of the warp reach.
+    WholeWarp,
+    /// Blocks of a multiple of 32 threads.
+    WholeWarps,
     /// A mask of only those lanes that reach the warp operation, or a place in the source that all lanes of the mask
     /// reach.
     #[cfg_attr(feature = "serde", serde(rename = "mask_of_those_who_come"))]
@@ -278,6 +282,11 @@ impl fmt::Display for Remedy {
                 "let the source lane reach the shuffle and name it in the mask, or use the value only in lanes whose \
                 source takes part"
             }
+            Self::WholeWarp => {
+                "all 32 lanes of a warp must execute this instruction together, with the same types and shape: move it \
+                out of the divergent branches, and let lanes without work pass zeros"
+            }
+            Self::WholeWarps => "launch blocks of a multiple of 32 threads",
             Self::MaskWithCaller => "add the caller to the mask, or let it skip the operation",
             Self::MaskOfReachingLanes => {
                 "every lane of the mask that has not exited must reach the same operation with the same mask: move the \

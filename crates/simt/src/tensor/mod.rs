@@ -1,0 +1,3 @@
+//! The tensor cores of the simulated device.
+
+pub mod arithmetic;
