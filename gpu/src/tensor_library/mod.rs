@@ -7,6 +7,7 @@ mod bulk;
 mod fp8;
 mod matrix;
 mod mma;
+mod steps;
 
 pub use bulk::{
     BOX, TILE, bulk_combine, bulk_copy, bulk_exchange, bulk_multicast, bulk_pipeline, bulk_reduce, tensor_copy,
@@ -15,6 +16,7 @@ pub use bulk::{
 pub use fp8::round_fp8;
 pub use matrix::{move_matrices, multiply_tiles, multiply_whole_tiles};
 pub use mma::multiply;
+pub use steps::{matmul_shared, matmul_warp};
 
 cuda_std::kernels![
     bulk_combine,
@@ -32,4 +34,6 @@ cuda_std::kernels![
     multiply_tiles,
     multiply_whole_tiles,
     round_fp8,
+    matmul_warp,
+    matmul_shared,
 ];

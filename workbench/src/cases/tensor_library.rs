@@ -18,6 +18,8 @@ pub(super) fn cases() -> Vec<Case> {
     add(&["move_matrices"], "a warp: 1, 2 and 4 matrices, also transposed", moves);
     add(&["multiply_tiles"], "a warp, rows and columns", tiles);
     add(&["multiply_whole_tiles"], "a warp: i8, e4m3 and tf32", whole_tiles);
+    add(&["matmul_warp"], "a product of 64 x 48 and 48 x 32 elements", |device| matmul(device, false));
+    add(&["matmul_shared"], "a product of 64 x 48 and 48 x 32 elements", |device| matmul(device, true));
     add(&["round_fp8"], "2 blocks of 64 threads, 512 numbers", |device| conversions(device, 512));
     cases
 }
@@ -198,6 +200,25 @@ pub fn whole_tiles(device: &Device) -> Result<(), CaseError> {
     whole_tile::<i8, i32, 32>(device)?;
     whole_tile::<e4m3, f32, 32>(device)?;
     whole_tile::<tf32, f32, 8>(device)
+}
+
+/// Multiplies a matrix of 64 × 48 elements by one of 48 × 32, by way of shared memory if `is_shared` is true.
+///
+/// # Errors
+/// If a launch fails or a result differs from the host's.
+pub fn matmul(device: &Device, is_shared: bool) -> Result<(), CaseError> {
+    let (m, n, k) = (64, 32, 48);
+    let (a, b) = (random::<bf16>(m * k, 8), random::<bf16>(n * k, 9));
+    let (da, db, mut c) = (device.upload(&a)?, device.upload(&b)?, device.alloc::<f32>(m * n)?);
+    let views = (da.view(), db.view(), c.view_mut());
+    if is_shared {
+        let call = kernels::matmul_shared(n, k, views.0, views.1, views.2);
+        device.launch(LaunchConfig::new((n as u32 / 16, m as u32 / 32), 128), call)?;
+    } else {
+        let call = kernels::matmul_warp(n, k, views.0, views.1, views.2);
+        device.launch(LaunchConfig::new((n as u32 / 8, m as u32 / 16), 32), call)?;
+    }
+    equal("c", &c.download()?, &expected(k, &a, &b, &vec![0.0; m * n]))
 }
 
 /// Returns the values of the 8-bit floats with `fraction` bits for the fraction, by their bits. The exponent of the

@@ -246,3 +246,41 @@ fn lanes_that_never_reach_a_match_or_a_reduction_are_a_fault() {
         }
     }
 }
+
+/// Each lane passes two registers; the warp returns the sum of the first ones, and the second one of the next lane.
+#[test]
+fn a_collective_instruction_replaces_the_registers_of_all_lanes() {
+    for simulator in simulators() {
+        simulator
+            .launch(&KERNEL, LaunchConfig::new(2, 64), || {
+                for round in 0..20 {
+                    let mut registers = [0; 32];
+                    registers[..2].copy_from_slice(&[thread::lane_id() + round, thread::lane_id()]);
+                    warp::collective("rotate", &mut registers, |lanes| {
+                        let (sum, old) = (lanes.iter().map(|lane| lane[0]).sum(), *lanes);
+                        for (lane, registers) in lanes.iter_mut().enumerate() {
+                            registers[..2].copy_from_slice(&[sum, old[(lane + 1) % 32][1]]);
+                        }
+                    });
+                    assert_eq!(registers[..2], [31 * 16 + 32 * round, (thread::lane_id() + 1) % 32]);
+                }
+            })
+            .unwrap();
+    }
+}
+
+#[test]
+fn lanes_with_different_instructions_at_one_line_never_meet() {
+    for simulator in simulators() {
+        let fault = simulator
+            .launch(&KERNEL, LaunchConfig::new(1, 32), || {
+                let name = if thread::lane_id() < 7 { "m16n8k8" } else { "m16n8k16" };
+                warp::collective(name, &mut [0; 32], |_| {});
+            })
+            .unwrap_err();
+        let FaultKind::PartialWarp { instruction: "m16n8k8", missing: Some(missing) } = fault.kind else {
+            panic!("{fault}")
+        };
+        assert_eq!(missing.thread.x, 7);
+    }
+}
