@@ -194,7 +194,7 @@ pub fn bulk_multicast(x: Global<u32>, y: GlobalMut<u32>) {
     cluster::sync();
 }
 
-/// The number of elements of a tile of [`tensor_copy`] along each dimension.
+/// The number of elements of a tile of [`tensor_copy()`] along each dimension.
 pub const BOX: usize = 32;
 
 /// Copies the box of `x` at the coordinates `at` to the box of `y` there, and all elements of its tile to `z`, as they
