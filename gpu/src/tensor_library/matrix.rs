@@ -7,8 +7,8 @@ use cuda_std::{Global, GlobalMut, bf16, e4m3, kernel, shared_array, thread, warp
 
 /// Loads `X` matrices of 8 × 8 elements of 16 bits, and transposed if `TRANS` is 1. Writes the registers of lane *l* to
 /// `registers[X·l..]`. Stores the matrices in the same way to other rows, and copies these to `y`. The rows have 8
-/// elements. Row *r* of `x` is at row 31 − *r* of the shared memory from which the matrices are loaded. `x` and `y` have
-/// 8 · `X` rows. Launch one warp.
+/// elements. Row *r* of `x` is at row 31 − *r* of the shared memory from which the matrices are loaded. `x` and `y`
+/// have 8 · `X` rows. Launch one warp.
 #[kernel(max_threads = 32, instances(X = [1, 2, 4], TRANS = [0, 1]))]
 pub fn move_matrices<const X: usize, const TRANS: u32>(x: Global<u16>, registers: GlobalMut<u32>, y: GlobalMut<u16>) {
     let (from, to) = (shared_array![u16; 256], shared_array![u16; 256]);

@@ -4,8 +4,8 @@ use cuda_std::tensor::mma::{A, Accumulator, B, Fragment, Product};
 use cuda_std::tensor::{ColumnMajor, RowMajor, Tile, tf32};
 use cuda_std::{Global, GlobalMut, bf16, e4m3, e5m2, f16, kernel, thread};
 
-/// Writes `a`·`b` + `c` to `d`, for one matrix of each operand per block. `a`, `c` and `d` have contiguous rows, and `b`
-/// has contiguous columns. Launch blocks of one warp.
+/// Writes `a`·`b` + `c` to `d`, for one matrix of each operand per block. `a`, `c` and `d` have contiguous rows, and
+/// `b` has contiguous columns. Launch blocks of one warp.
 #[kernel(
     max_threads = 32,
     instances(T = [f16], U = [f16], V = [f16, f32], M = [16], N = [8], K = [8, 16]),

@@ -18,8 +18,8 @@ pub fn matmul_warp(n: usize, k: usize, a: Global<bf16>, b: Global<bf16>, c: Glob
     sums.store(RowMajor(c, n), row, column);
 }
 
-/// Does the same as [`matmul_warp()`], but four warps share tiles in shared memory. Launch n / 16 × m / 32 blocks of 128
-/// threads.
+/// Does the same as [`matmul_warp()`], but four warps share tiles in shared memory. Launch n / 16 × m / 32 blocks of
+/// 128 threads.
 #[kernel(max_threads = 128)]
 pub fn matmul_shared(n: usize, k: usize, a: Global<bf16>, b: Global<bf16>, c: GlobalMut<f32>) {
     // A row of 16 elements begins every 24 elements, so that the rows of a matrix are in different banks.

@@ -63,8 +63,8 @@ fn random<T: Small>(n: usize, seed: usize) -> Vec<T> {
     (0..n).map(|i| T::small((bits(i + 7919 * seed) % 7) as i32 - 3)).collect()
 }
 
-/// Returns the product of `a`, which has one row of `k` elements after the other, and `b`, which has one column after the
-/// other, plus `c`.
+/// Returns the product of `a`, which has one row of `k` elements after the other, and `b`, which has one column after
+/// the other, plus `c`.
 fn expected<T: Small, U: Small, V: Small>(k: usize, a: &[T], b: &[U], c: &[V]) -> Vec<V> {
     let dot =
         |(row, column): (&[T], &[U])| -> i32 { row.iter().zip(column).map(|(&a, &b)| a.whole() * b.whole()).sum() };

@@ -10,7 +10,8 @@
 //!   cuda_std shared_array <symbol> <bytes>` before it uses the symbol, and this module declares the array.
 //! - `rustc` puts no static into constant memory. This module moves a static there for `// cuda_std constant <symbol>`.
 //! - Atomic operations on 128 bits and products of 8-bit floats need PTX 8.4, conversions of 8-bit floats 8.1, and
-//!   relaxed arrivals at a cluster's barrier 8.0. LLVM writes an older version for sm_89 and sm_90. This module raises the version of a module that has such an instruction.
+//!   relaxed arrivals at a cluster's barrier 8.0. LLVM writes an older version for sm_89 and sm_90. This module raises
+//!   the version of a module that has such an instruction.
 //! - If an architecture lacks the instructions of a part of `cuda_std`, the PTX contains a fallback, marked by the
 //!   comment `// cuda_std fallback <part> <architecture>`. This module removes the comment, and
 //!   [`BuildOutput`](crate::BuildOutput) lists the parts.

@@ -1,8 +1,8 @@
 //! Moves matrices of 8 × 8 elements between shared memory and the registers of a warp (`ldmatrix`, `stmatrix`).
 //!
-//! A matrix is 8 rows of 16 bytes: 8 elements of 16 bits each, or 16 elements of 8 bits, or 4 of 32 bits. Each row may be
-//! at any multiple of 16 bytes in shared memory. One instruction moves 1, 2 or 4 matrices; lane 8·*j* + *r* passes the
-//! position of row *r* of matrix *j*.
+//! A matrix is 8 rows of 16 bytes: 8 elements of 16 bits each, or 16 elements of 8 bits, or 4 of 32 bits. Each row may
+//! be at any multiple of 16 bytes in shared memory. One instruction moves 1, 2 or 4 matrices; lane 8·*j* + *r* passes
+//! the position of row *r* of matrix *j*.
 //!
 //! [`Fragment::ldmatrix`] and [`Fragment::stmatrix`] compute these positions for the fragments of a product. The
 //! functions of this module take them from the caller, for tiles that are swizzled or padded in another way.
@@ -93,7 +93,8 @@ where
     /// Loads the fragment from `row` and `column` of a matrix in shared memory on (`ldmatrix`). The rows of the matrix,
     /// or its columns if they are contiguous, must start at multiples of 16 bytes.
     ///
-    /// `A` has contiguous rows and `B` contiguous columns, or the elements have 16 bits (`ldmatrix.trans`). Needs sm_75.
+    /// `A` has contiguous rows and `B` contiguous columns, or the elements have 16 bits (`ldmatrix.trans`). Needs
+    /// sm_75.
     #[inline(always)]
     #[track_caller]
     pub fn ldmatrix<L: Layout<View = Shared<T>>>(matrix: L, row: usize, column: usize) -> Self {

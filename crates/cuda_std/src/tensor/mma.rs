@@ -113,7 +113,8 @@ macro_rules! each_register {
     }};
 }
 
-/// A matrix of `ROWS` × `COLUMNS` elements in the registers of a warp: the factor [`A`] or [`B`] of a product, or [`C`].
+/// A matrix of `ROWS` × `COLUMNS` elements in the registers of a warp: the factor [`A`] or [`B`] of a product, or
+/// [`C`].
 ///
 /// Each lane holds `ROWS` · `COLUMNS` / 32 elements. [`row`](Self::row) and [`column`](Self::column) say which ones.
 #[derive(Debug)]

@@ -1,8 +1,8 @@
 //! The table of the products of `mma.sync`, from which both back ends are made.
 
 /// Calls `$define!` with a row for each product: the first architecture that has it, the element types of A, B and C,
-/// the shape (M, N, K), the class of the registers, the numbers of a lane's registers of A, B and C, and the types of the
-/// instruction.
+/// the shape (M, N, K), the class of the registers, the numbers of a lane's registers of A, B and C, and the types of
+/// the instruction.
 macro_rules! for_each_product {
     ($define:ident) => {
         $define! {
