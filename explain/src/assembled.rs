@@ -22,9 +22,7 @@ impl AssembledKernels {
     /// # Errors
     /// A text that says why nothing is known.
     pub fn new(modules: &[PtxModule], arch: u32) -> Result<Self, String> {
-        let of_module = |module: &PtxModule| {
-            module.images.iter().filter(|image| image.arch <= arch).max_by_key(|image| image.arch).copied()
-        };
+        let of_module = |module: &PtxModule| module.images_for(arch).first().copied().copied();
         let images: Vec<_> = distinct(modules).filter_map(of_module).collect();
         if images.is_empty() {
             return Err("the build made no PTX that this GPU runs".to_owned());

@@ -52,6 +52,10 @@ pub enum Kind {
     ClusterMisuse,
     /// An access to the shared memory of a block that may not have begun or may have ended.
     RemoteAccess,
+    /// A write by a thread that an asynchronous operation accesses without a proxy fence.
+    WithoutProxyFence,
+    /// A bulk copy that no GPU makes, or for whose end no thread waits.
+    BulkCopy,
     /// Any other report.
     Other,
 }
@@ -98,10 +102,14 @@ pub fn report(result: &Result<(), Error>) -> Option<Report> {
     };
     let here = fault.location.as_ref().map(place);
     let (kind, array, there) = match &fault.kind {
-        FaultKind::Race(race) | FaultKind::EarlyRead(race) | FaultKind::WrittenReadOnly(race) => {
+        FaultKind::Race(race)
+        | FaultKind::EarlyRead(race)
+        | FaultKind::WrittenReadOnly(race)
+        | FaultKind::WithoutProxyFence(race) => {
             let kind = match fault.kind {
                 FaultKind::Race(_) => Kind::Race,
                 FaultKind::EarlyRead(_) => Kind::EarlyRead,
+                FaultKind::WithoutProxyFence(_) => Kind::WithoutProxyFence,
                 _ => Kind::WrittenReadOnly,
             };
             let sides = [&race.here, &race.there].map(|side| place(&side.location));
@@ -136,6 +144,7 @@ pub fn report(result: &Result<(), Error>) -> Option<Report> {
         FaultKind::ClusterMisuse(_) => (Kind::ClusterMisuse, None, None),
         // The last line of the other block depends on the order.
         FaultKind::RemoteAccess(access) => (Kind::RemoteAccess, access.element.array, None),
+        FaultKind::BulkCopy(_) => (Kind::BulkCopy, None, None),
         FaultKind::EndlessLoop { .. } => (Kind::EndlessLoop, None, None),
         FaultKind::Panic(_) => (Kind::Panic, None, None),
         _ => (Kind::Other, None, None),

@@ -169,8 +169,8 @@ fn usage(cell: &str) -> Option<Usage> {
 /// Returns the newest module of each algorithm that a GPU of `arch` can run.
 fn run_by(modules: &[Module], arch: Arch) -> impl Iterator<Item = &Module> {
     modules.iter().filter(move |module| {
-        let others = modules.iter().filter(|other| other.algorithm == module.algorithm && other.arch <= arch);
-        module.arch <= arch && others.map(|other| other.arch).max() == Some(module.arch)
+        let others = modules.iter().filter(|other| other.algorithm == module.algorithm && other.arch.runs_on(arch));
+        module.arch.runs_on(arch) && others.map(|other| other.arch).max() == Some(module.arch)
     })
 }
 

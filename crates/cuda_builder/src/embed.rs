@@ -101,6 +101,7 @@ impl CudaBuilder {
             let ptx = out.join(format!("{library}.{arch}.ptx"));
             let output = self.clone().arch(arch).copy_to(&ptx).build()?;
             let mut source = format!("PtxImage::new({}, include_str!({ptx:?})).compiled_at_open()", arch.number());
+            source += if arch.is_specific() { ".specific()" } else { "" };
             let code = machine_code::assemble(&ptx, arch, &assemblers)?;
             if let Some(code) = &code {
                 source += &format!(".with_machine_code(include_bytes!({code:?}))");

@@ -238,7 +238,7 @@ impl Invocation<'_> {
         let mut flags: Vec<OsString> = vec![format!("-Ctarget-cpu={}", self.options.arch).into()];
         flags.extend(self.options.arch.ptx_feature().map(|feature| format!("-Ctarget-feature={feature}").into()));
         // These are the capabilities up to the target's, as in Rust-CUDA's compiler.
-        let older = self.known.iter().filter(|&&arch| arch <= self.options.arch);
+        let older = self.known.iter().filter(|&&arch| arch <= self.options.arch && !arch.is_specific());
         flags.extend(older.map(|arch| format!("--cfg=target_feature=\"compute_{}\"", arch.number()).into()));
         flags.push("-Aexplicit_builtin_cfgs_in_flags".into());
         flags.extend(["-Zunstable-options".into(), "-Cpanic=immediate-abort".into()]);

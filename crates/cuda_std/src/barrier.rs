@@ -78,6 +78,65 @@ impl Barrier {
         Arrival(backend::barrier_arrive(self.address))
     }
 
+    /// Arrives at the barrier like [`arrive`](Self::arrive), after adding `bytes` to the bytes that the current phase
+    /// expects. The phase ends when all threads have arrived and [bulk copies](crate::bulk) of so many bytes have
+    /// ended. A phase can expect 2²⁰ − 1 bytes.
+    #[doc(alias = "mbarrier.arrive.expect_tx")]
+    #[inline(always)]
+    #[track_caller]
+    pub fn arrive_and_expect(self, bytes: u32) -> Arrival {
+        Arrival(backend::barrier_arrive_and_expect(self.address, bytes))
+    }
+
+    /// Adds `bytes` to the bytes that the current phase expects, without arriving. A thread that has not arrived yet
+    /// must call this method, because the phase may otherwise have ended.
+    #[doc(alias = "mbarrier.expect_tx")]
+    #[inline(always)]
+    #[track_caller]
+    pub fn expect(self, bytes: u32) {
+        backend::barrier_expect(self.address, bytes);
+    }
+
+    /// Arrives at the barrier that corresponds to this one in the block of the cluster with the rank `rank`.
+    ///
+    /// The arrival follows this thread's earlier *reads* of shared memory, so that the other block may overwrite what
+    /// they have read. For the other block to see this thread's earlier *writes*, call
+    /// [`fence_cluster`](crate::fence_cluster) before: an arrival that publishes writes would wait for all of them, to
+    /// global memory, too. The other block must have initialised its barrier before a barrier of the cluster.
+    #[doc(alias = "mbarrier.arrive.shared::cluster")]
+    #[inline(always)]
+    #[track_caller]
+    pub fn arrive_at(self, rank: u32) {
+        backend::check_cluster_rank(rank);
+        backend::barrier_arrive_at(self.address, rank);
+    }
+
+    /// Returns true if the phase of `arrival` has ended, like [`is_over`](Self::is_over), but the hardware may suspend
+    /// the thread for a while until it has.
+    #[doc(alias = "mbarrier.try_wait")]
+    #[inline(always)]
+    #[track_caller]
+    pub fn try_wait(self, arrival: Arrival) -> bool {
+        backend::barrier_try_wait(self.address, arrival.0)
+    }
+
+    /// Returns true if a phase of this parity has ended, as [`wait_parity`](Self::wait_parity) waits for it, but the
+    /// hardware may suspend the thread for a while until it has.
+    #[doc(alias = "mbarrier.try_wait.parity")]
+    #[inline(always)]
+    #[track_caller]
+    pub fn try_wait_parity(self, parity: bool) -> bool {
+        backend::barrier_try_wait_parity(self.address, parity)
+    }
+
+    /// Waits like [`wait_parity`](Self::wait_parity), but the hardware suspends the thread from sm_90 on. This leaves
+    /// more of the multiprocessor's time to the other warps.
+    #[inline(always)]
+    #[track_caller]
+    pub fn await_parity(self, parity: bool) {
+        while !self.try_wait_parity(parity) {}
+    }
+
     /// Arrives and leaves the barrier: the following phases expect one arrival less.
     #[doc(alias = "__mbarrier_arrive_and_drop")]
     #[inline(always)]
@@ -117,6 +176,26 @@ impl Barrier {
     pub fn arrive_and_wait(self) {
         self.wait(self.arrive());
     }
+}
+
+/// Makes the barriers that this thread has [initialised](Barrier::init) known to bulk copies and, after a barrier of
+/// the cluster, to the other blocks. It must precede the barrier of the block or cluster that follows the
+/// initialisation.
+#[doc(alias = "fence.mbarrier_init")]
+#[inline(always)]
+#[track_caller]
+pub fn fence_init() {
+    backend::fence_barrier_init();
+}
+
+/// Orders this thread's earlier reads and writes of memory before the accesses of asynchronous operations that begin
+/// later, such as bulk copies and products of tensor cores. If another thread begins the operation, it must synchronise
+/// with this thread after the fence.
+#[doc(alias = "fence.proxy.async")]
+#[inline(always)]
+#[track_caller]
+pub fn fence_proxy_async() {
+    backend::fence_proxy_async();
 }
 
 /// Waits at the named barrier `id` (1 to 15) until `threads` threads of the block have reached it or
@@ -169,18 +248,30 @@ pub(crate) mod word {
         (word >> COUNT & MASK) as u32
     }
 
-    /// Returns a barrier's word after an arrival. `drops` is true if the arriving thread leaves the barrier.
-    pub const fn arrived(word: u64, drops: bool) -> u64 {
+    /// Returns a barrier's word after an arrival. `drops` is true if the arriving thread leaves the barrier. `waits` is
+    /// true if the phase waits for bytes, so that it does not end by its last arrival.
+    pub const fn arrived(word: u64, drops: bool, waits: bool) -> u64 {
         let (mut pending, mut expected) = (word >> COUNT & MASK, word & MASK);
         let mut phase = phase(word);
         if drops {
             expected = expected.wrapping_sub(1) & MASK;
         }
         pending = pending.wrapping_sub(1) & MASK;
-        if pending == 0 {
+        if pending == 0 && !waits {
             pending = expected;
             phase = (phase + 1) & 0xFF;
         }
         MARK | phase << PHASE | pending << COUNT | expected
+    }
+
+    /// Returns a barrier's word after the end of a phase all of whose bytes have arrived. Returns `None` if the phase
+    /// does not end, because arrivals are missing.
+    pub const fn completed(word: u64) -> Option<u64> {
+        let (phase, expected) = (phase(word), word & MASK);
+        if missing(word) == 0 && is_initialised(word) {
+            Some(MARK | ((phase + 1) & 0xFF) << PHASE | expected << COUNT | expected)
+        } else {
+            None
+        }
     }
 }

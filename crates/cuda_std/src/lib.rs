@@ -35,6 +35,7 @@ pub mod atomic;
 pub mod backend;
 pub mod barrier;
 pub mod bits;
+pub mod bulk;
 
 pub mod cluster;
 

@@ -79,6 +79,16 @@ impl<T: DeviceCopy> Shared<T> {
         Self { address: self.address_of(start), len: len as u32, elements: PhantomData }
     }
 
+    /// Returns the part of the array that begins at the first multiple of `alignment` bytes, such as a tile of a
+    /// [`TensorMap`](crate::bulk::TensorMap). `alignment` is a power of two from 16 on. An array of `n` elements needs
+    /// `alignment - 16` bytes more, because shared arrays begin at multiples of 16 bytes.
+    #[inline(always)]
+    #[track_caller]
+    pub fn aligned(self, alignment: u32) -> Self {
+        let skipped = (self.address.wrapping_neg() & (alignment - 1)).div_ceil(size_of::<T>() as u32) as usize;
+        self.part(skipped, self.len() - skipped.min(self.len()))
+    }
+
     /// Returns the same array. If it is in dynamic shared memory, the simulator's reports call it `name`.
     ///
     /// In a kernel, `let tile = dynamic_shared::<f32>().part(0, n);` names the array `tile` without this call.

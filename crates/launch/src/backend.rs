@@ -22,11 +22,12 @@ use crate::error::Error;
 use crate::objects::{Allocated, BackendEvent, HANDLE_BYTES, Opened, Owner, PageLock};
 use crate::operation::{Operation, RecordedLaunch};
 use crate::properties::{KernelResources, Occupancy, Properties};
+use crate::tensor_map::EncodeMaps;
 
 /// The operations of one device, which executes work in the order in which it is enqueued.
 ///
 /// Addresses are not checked: the caller guarantees that all memory belongs to this device and lives while it is used.
-pub(crate) trait Backend: Any + Interop + Ipc + Send + Sync {
+pub(crate) trait Backend: Any + Interop + Ipc + EncodeMaps + Send + Sync {
     /// Returns the device's name: "NVIDIA H200", or "simulator".
     fn name(&self) -> &str;
 

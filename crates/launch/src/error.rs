@@ -200,6 +200,12 @@ pub enum Error {
         /// The device on which the memory or the event was used.
         device: String,
     },
+    /// A tensor map that the hardware does not have.
+    #[error("cannot make a tensor map: {reason}")]
+    TensorMap {
+        /// The limit that the map exceeds, and what to change.
+        reason: String,
+    },
     /// The work of a graph uses a buffer that is not among the graph's resources.
     #[error(
         "`{user}` {how} memory that the graph does not hold for that: pass its buffer to Device::record, by value or \

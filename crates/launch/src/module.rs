@@ -23,7 +23,7 @@ pub struct PtxModule {
     pub images: &'static [PtxImage],
 }
 
-/// The PTX of one module for one architecture and all later architectures.
+/// The PTX of one module for one architecture and, unless the image is [specific](Self::specific), all later ones.
 #[derive(Clone, Copy, Debug)]
 pub struct PtxImage {
     /// The architecture: 70 for `sm_70`.
@@ -31,6 +31,7 @@ pub struct PtxImage {
     bytes: &'static [u8],
     is_deflated: bool,
     is_compiled_at_open: bool,
+    is_specific: bool,
     machine_code: Option<&'static [u8]>,
 }
 
@@ -40,13 +41,29 @@ const HEAD: u64 = 4096;
 impl PtxImage {
     /// Creates an image from the PTX `text`.
     pub const fn new(arch: u32, text: &'static str) -> Self {
-        Self { arch, bytes: text.as_bytes(), is_deflated: false, is_compiled_at_open: false, machine_code: None }
+        Self::of(arch, text.as_bytes(), false)
     }
 
     /// Creates an image from PTX compressed by DEFLATE (RFC 1951), for programs with much PTX. If the bytes are
     /// invalid, the driver gets the text up to the error.
     pub const fn deflated(arch: u32, bytes: &'static [u8]) -> Self {
-        Self { arch, bytes, is_deflated: true, is_compiled_at_open: false, machine_code: None }
+        Self::of(arch, bytes, true)
+    }
+
+    const fn of(arch: u32, bytes: &'static [u8], is_deflated: bool) -> Self {
+        Self { arch, bytes, is_deflated, is_compiled_at_open: false, is_specific: false, machine_code: None }
+    }
+
+    /// Restricts the image to GPUs of its own compute capability. PTX whose target ends in `a`, such as `sm_90a`, runs
+    /// on no other GPU.
+    #[must_use]
+    pub const fn specific(self) -> Self {
+        Self { is_specific: true, ..self }
+    }
+
+    /// Returns true if GPUs of the architecture `gpu`, such as 90, can run the image.
+    pub fn runs_on(&self, gpu: u32) -> bool {
+        if self.is_specific { self.arch == gpu } else { self.arch <= gpu }
     }
 
     /// Makes the driver compile the kernels of this image as soon as a GPU is opened: see
@@ -70,7 +87,7 @@ impl PtxImage {
 
     /// Returns the machine code, if there is any that a GPU of `capability` can run.
     pub(crate) fn machine_code_for(&self, capability: (u32, u32)) -> Option<&'static [u8]> {
-        let is_compatible = self.arch <= arch(capability) && self.arch / 10 == capability.0;
+        let is_compatible = self.runs_on(arch(capability)) && self.arch / 10 == capability.0;
         self.machine_code.filter(|_| is_compatible)
     }
 
@@ -181,10 +198,10 @@ impl PtxModule {
         declared_in.strip_prefix(self.path).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
     }
 
-    /// Returns the images that a GPU of `capability` can run, best first.
-    pub(crate) fn images_for(&self, capability: (u32, u32)) -> Vec<&'static PtxImage> {
-        let mut images: Vec<_> = self.images.iter().filter(|image| image.arch <= arch(capability)).collect();
-        images.sort_by_key(|image| std::cmp::Reverse(image.arch));
+    /// Returns the images that GPUs of the architecture `gpu`, such as 90, can run, best first.
+    pub fn images_for(&self, gpu: u32) -> Vec<&'static PtxImage> {
+        let mut images: Vec<_> = self.images.iter().filter(|image| image.runs_on(gpu)).collect();
+        images.sort_by_key(|image| std::cmp::Reverse((image.arch, image.is_specific)));
         images
     }
 
@@ -194,7 +211,7 @@ impl PtxModule {
         if self.images.is_empty() {
             return Err(Unavailable::NotBuilt { module: self.path });
         }
-        let images = self.images_for(capability);
+        let images = self.images_for(arch(capability));
         if images.is_empty()
             && let Some(lowest) = self.images.iter().map(|image| image.arch).min()
         {
@@ -268,12 +285,21 @@ mod tests {
 
     #[test]
     fn the_best_image_is_the_highest_that_the_gpu_runs() {
-        let best = |capability| BOTH.images_for(capability).iter().map(|image| image.arch).collect::<Vec<_>>();
+        let best = |capability| BOTH.images_for(arch(capability)).iter().map(|image| image.arch).collect::<Vec<_>>();
         assert_eq!(best((9, 0)), [90, 70]);
         assert_eq!(best((12, 0)), [90, 70]);
         assert_eq!(best((8, 9)), [70]);
         assert_eq!(best((7, 0)), [70]);
         assert!(best((6, 1)).is_empty());
+    }
+
+    #[test]
+    fn a_specific_image_is_for_its_own_gpus_alone_and_comes_first() {
+        const SPECIFIC: PtxModule = PtxModule { path: "m", images: &[SM_70, SM_90.specific(), SM_90] };
+        let best =
+            |gpu| SPECIFIC.images_for(gpu).iter().map(|image| (image.arch, image.is_specific)).collect::<Vec<_>>();
+        assert_eq!(best(90), [(90, true), (90, false), (70, false)]);
+        assert_eq!(best(100), [(90, false), (70, false)]);
     }
 
     #[test]

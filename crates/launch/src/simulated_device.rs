@@ -1,5 +1,7 @@
 //! Simulated devices.
 
+use crate::tensor_map::EncodeMaps;
+use simt::bulk::Tiling;
 use std::any::Any;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -56,5 +58,11 @@ impl SimulatedDevice {
     /// Reports to the checker that the host has written `bytes` bytes from `start` on.
     pub(crate) fn note_written(&self, start: usize, bytes: usize) {
         self.simulator.note_written(start, bytes);
+    }
+}
+
+impl EncodeMaps for SimulatedDevice {
+    fn encode_map(&self, tiling: &Tiling, _data_type: u32) -> Result<[u64; 16], Error> {
+        Ok(tiling.words())
     }
 }

@@ -45,12 +45,14 @@ fn compress_into(folder: &Path, modules: &[&str], out: &Path) -> io::Result<Vec<
     let mut read = Vec::new();
     for module in modules {
         let mut images = String::new();
-        for (arch, path) in images_of(folder, module)? {
-            let name = format!("{module}.sm_{arch}.ptx");
+        for ((arch, is_specific), path) in images_of(folder, module)? {
+            let letter = if is_specific { "a" } else { "" };
+            let name = format!("{module}.sm_{arch}{letter}.ptx");
             let mut encoder = DeflateEncoder::new(fs::File::create(out.join(&name))?, Compression::best());
             io::copy(&mut fs::File::open(&path)?, &mut encoder)?;
             encoder.finish()?;
-            let _ = write!(images, "::launch::PtxImage::deflated({arch}, include_bytes!(\"{name}\")), ");
+            let specific = if is_specific { ".specific()" } else { "" };
+            let _ = write!(images, "::launch::PtxImage::deflated({arch}, include_bytes!(\"{name}\")){specific}, ");
             read.push(path);
         }
         fs::write(out.join(format!("{module}.rs")), format!("&[{images}]"))?;
@@ -58,15 +60,17 @@ fn compress_into(folder: &Path, modules: &[&str], out: &Path) -> io::Result<Vec<
     Ok(read)
 }
 
-/// Returns the architectures that a module was built for, sorted, each with its PTX file.
-fn images_of(folder: &Path, module: &str) -> io::Result<Vec<(u32, PathBuf)>> {
+/// Returns the architectures that a module was built for, sorted, each with its PTX file: the number, and true if the
+/// PTX is specific to this architecture, as that for `sm_90a` is.
+fn images_of(folder: &Path, module: &str) -> io::Result<Vec<((u32, bool), PathBuf)>> {
     let mut images = Vec::new();
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let arch = name.strip_prefix(module).and_then(|rest| rest.strip_prefix(".sm_")?.strip_suffix(".ptx"));
-        if let Some(arch) = arch.and_then(|arch| arch.parse().ok()) {
-            images.push((arch, path));
+        let number = arch.map(|arch| arch.strip_suffix('a').unwrap_or(arch));
+        if let (Some(arch), Some(number)) = (arch, number.and_then(|number| number.parse().ok())) {
+            images.push(((number, arch.ends_with('a')), path));
         }
     }
     images.sort();
@@ -88,17 +92,27 @@ mod tests {
         for folder in [&ptx, &out] {
             fs::create_dir(folder).unwrap();
         }
-        for name in ["life.sm_90.ptx", "life.sm_70.ptx", "life_cpu.sm_70.ptx", "scale.sm_70.ptx", "resources.tsv"] {
+        for name in [
+            "life.sm_90.ptx",
+            "life.sm_90a.ptx",
+            "life.sm_70.ptx",
+            "life_cpu.sm_70.ptx",
+            "scale.sm_70.ptx",
+            "resources.tsv",
+        ] {
             fs::write(ptx.join(name), name).unwrap();
         }
         let read = compress_into(&ptx, &["life", "scale"], &out).unwrap();
-        let expected = ["life.sm_70.ptx", "life.sm_90.ptx", "scale.sm_70.ptx"].map(|name| ptx.join(name));
+        let expected =
+            ["life.sm_70.ptx", "life.sm_90.ptx", "life.sm_90a.ptx", "scale.sm_70.ptx"].map(|name| ptx.join(name));
         assert_eq!(read, expected);
         let of = |module: &str| fs::read_to_string(out.join(format!("{module}.rs"))).unwrap();
         let image =
             |arch: u32, file: &str| format!("::launch::PtxImage::deflated({arch}, include_bytes!(\"{file}\")), ");
         assert_eq!(of("scale"), format!("&[{}]", image(70, "scale.sm_70.ptx")));
-        assert_eq!(of("life"), format!("&[{}{}]", image(70, "life.sm_70.ptx"), image(90, "life.sm_90.ptx")));
+        let specific = image(90, "life.sm_90a.ptx").replace(")), ", ")).specific(), ");
+        let [oldest, newer] = [image(70, "life.sm_70.ptx"), image(90, "life.sm_90.ptx")];
+        assert_eq!(of("life"), format!("&[{oldest}{newer}{specific}]"));
         let error = compress_into(&ptx, &["sort"], &out).unwrap_err();
         assert!(error.to_string().contains("`cargo xtask build-ptx sort`"), "{error}");
     }

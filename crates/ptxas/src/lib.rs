@@ -123,7 +123,7 @@ impl Ptxas {
     /// If the assembler rejects the module; the error has its messages.
     pub fn assemble(&self, module: &Path, arch: u32, cubin: Option<&Path>) -> Result<Assembled, PtxasError> {
         let output = Command::new(&self.path)
-            .args(["-v", "-O3", &format!("-arch=sm_{arch}"), "-o"])
+            .args(["-v", "-O3", &format!("-arch={}", target(module, arch)), "-o"])
             .arg(cubin.unwrap_or(Path::new(if cfg!(windows) { "NUL" } else { "/dev/null" })))
             .arg(module)
             .output()
@@ -208,6 +208,16 @@ fn packages_of(environment: &Path) -> Vec<PathBuf> {
     folders
 }
 
+/// Returns the name of the architecture `arch` for which `module` can be assembled. PTX for `sm_90a` can be assembled
+/// for this name alone.
+fn target(module: &Path, arch: u32) -> String {
+    let named = format!("sm_{arch}a");
+    // A module that cannot be read is the assembler's to report.
+    let text = std::fs::read_to_string(module).unwrap_or_default();
+    let targets = text.lines().find_map(|line| line.strip_prefix(".target ")).unwrap_or_default();
+    if targets.split(',').any(|target| target.trim() == named) { named } else { format!("sm_{arch}") }
+}
+
 /// Returns the architectures in the help of ptxas. Names that end in a letter are left out, because their code runs on
 /// one architecture only.
 fn known_archs(help: &str) -> Vec<u32> {
@@ -290,6 +300,15 @@ ptxas info    : Function properties for look
         let look = Usage { name: "look".to_owned(), stack: 16, ..Usage::default() };
         assert_eq!(report.functions, [step, scale, look]);
         assert_eq!(report.warnings.len(), 1);
+    }
+
+    #[test]
+    fn a_module_for_a_specific_architecture_is_assembled_for_it() {
+        let file = std::env::temp_dir().join(format!("ptxas-target-{}.ptx", std::process::id()));
+        std::fs::write(&file, ".version 8.0\n.target sm_90a\n.address_size 64\n").unwrap();
+        assert_eq!([target(&file, 90), target(&file, 100)], ["sm_90a", "sm_100"]);
+        std::fs::remove_file(&file).unwrap();
+        assert_eq!(target(&file, 90), "sm_90");
     }
 
     #[test]

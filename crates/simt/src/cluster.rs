@@ -186,6 +186,29 @@ pub fn update_scoped<T: Pod>(address: u32, scope: Scope, f: impl FnOnce(T) -> T)
     old
 }
 
+/// Makes the calling thread arrive at the `mbarrier` at `address`, like [`shared::arrive`](crate::shared::arrive). `f`
+/// is also given true if the barrier's phase waits for bytes. Faults as [`load`] does.
+#[track_caller]
+pub fn arrive_at_barrier(address: u32, f: impl FnOnce(u64, bool) -> (u64, bool)) -> u64 {
+    let (block, at) = (expect_current("cluster::arrive_at_barrier"), Location::caller());
+    let pointer = access::<u64>(Access::Arrive, address, at);
+    with_owner(block, address, at, |owner, start| {
+        let bulk = &owner.context.bulk;
+        // SAFETY: `access` has checked that the value is in a living arena and aligned. Only this OS thread accesses
+        // it.
+        let old = unsafe { pointer.read() };
+        let (new, is_over) = f(old, bulk.counts.outstanding(start as u32) != 0);
+        // SAFETY: as for the read.
+        unsafe { pointer.write(new) };
+        owner.note_progress();
+        block.note_write(at);
+        if is_over {
+            crate::bulk::end_phase(owner, start as u32);
+        }
+        old
+    })
+}
+
 fn memory_order(is_strong: bool) -> MemoryOrder {
     if is_strong { MemoryOrder::AcquireRelease } else { MemoryOrder::Relaxed }
 }

@@ -11,7 +11,7 @@ pub(crate) const MAX_WARPS: usize = MAX_THREADS / LANES as usize;
 
 /// A thread of a block: its linear index, in which `x` varies fastest, and its three-dimensional index, with 16 bits
 /// per number. Both indices are in one word, because the scheduler reads and writes the current thread very often.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Thread(u64);
 
 impl Thread {

@@ -122,6 +122,7 @@ macro_rules! setters {
 mod allocation;
 mod argument;
 mod block;
+pub mod bulk;
 mod call_path;
 mod call_paths;
 mod check;
@@ -138,6 +139,7 @@ mod holds;
 #[cfg(feature = "serde")]
 mod json;
 mod lanes;
+mod last_writes;
 mod launch_log;
 mod limits;
 pub mod memory;
@@ -176,16 +178,18 @@ pub use check::Checks;
 pub use choices::{Deviation, Deviations};
 #[doc(hidden)]
 pub use endless::LoopCount;
+pub use faults::bulk::BulkFault;
 pub use faults::older::OlderValue;
 pub use faults::pointer::{PointerFault, PointerProblem};
-pub use faults::race::{Element, MissedPhase, Race, RaceAccess, RaceSide};
+pub use faults::race::{Element, MissedPhase, PastRow, Race, RaceAccess, RaceSide};
 pub use faults::remedy::Remedy;
 pub use faults::remote::{ClusterMisuse, Lifetime, RemoteAccess};
-pub use faults::wait::{Change, PhaseWait, Wait};
+pub use faults::wait::{Bytes, Change, PhaseWait, Wait};
 pub use faults::whereabouts::{Activity, Whereabouts};
 pub use faults::{CopyUnderWay, Fault, FaultKind};
 pub use geometry::{Dim3, KernelInfo, LaunchConfig};
 pub use holds::{Hold, Holds};
+pub use last_writes::LastWrites;
 pub use launch_log::{LaunchLog, LaunchStats, Log, LoggedLaunch};
 pub use limits::LaunchLimits;
 pub use profile::{AccessKind, AccessProfile, AccessedArray, BranchProfile, Profile, Profiles, WarpAccess, WarpStep};

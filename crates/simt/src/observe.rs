@@ -111,6 +111,9 @@ fn bits_of<T: Pod>(value: T) -> Value {
 /// Notifies `watcher` of an access and follows the instruction that the watcher returns.
 #[inline(always)]
 fn notify_watcher(block: &Block, watcher: &dyn Watcher, touch: &Touch) {
+    if let Some(writes) = block.grid().last_writes {
+        writes.note(&block.context, touch);
+    }
     match watcher.access(&block.context, touch) {
         Next::Continue => {}
         Next::LetOthersRun => {
@@ -176,7 +179,7 @@ pub(crate) fn observe_dependencies(at: Line) {
 
 /// Follows the instruction `next`, which the watcher has returned for the current thread at the line `at`.
 #[inline]
-fn follow(block: &Block, watcher: &dyn Watcher, next: Next, at: Line) {
+pub(crate) fn follow(block: &Block, watcher: &dyn Watcher, next: Next, at: Line) {
     match next {
         Next::Continue => {}
         Next::LetOthersRun => block.let_others_run(),

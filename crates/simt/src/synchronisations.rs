@@ -32,6 +32,10 @@ pub enum SyncKind {
     Grid,
     /// A barrier of all blocks of a cluster.
     Cluster,
+    /// A fence between the generic proxy and the asynchronous one, or of the initialisation of barriers.
+    ProxyFence,
+    /// A wait for groups of bulk copies.
+    BulkWait,
 }
 
 impl SyncKind {
@@ -54,6 +58,8 @@ impl SyncKind {
             Self::Fence => "fence",
             Self::Grid => "grid barrier",
             Self::Cluster => "cluster barrier",
+            Self::ProxyFence => "proxy fence",
+            Self::BulkWait => "wait for bulk copies",
         }
     }
 }

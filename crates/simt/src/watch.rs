@@ -15,6 +15,7 @@
 use std::cell::Cell;
 
 use crate::block::context::BlockContext;
+use crate::bulk::agents::AgentWatcher;
 use crate::faults::FaultKind;
 use crate::faults::race::RaceAccess;
 use crate::faults::wait::PhaseWait;
@@ -49,6 +50,10 @@ pub(crate) enum Access {
     Update(Scope),
     /// An arrival at an `mbarrier` in shared memory: an atomic update that acquires nothing.
     Arrive,
+    /// A read by an asynchronous operation.
+    AsyncRead,
+    /// A write by an asynchronous operation.
+    AsyncWrite,
 }
 
 impl From<Access> for RaceAccess {
@@ -61,6 +66,8 @@ impl From<Access> for RaceAccess {
             Access::AtomicLoad(..) => Self::AtomicLoad,
             Access::AtomicStore(..) => Self::AtomicStore,
             Access::Update(_) | Access::Arrive => Self::AtomicUpdate,
+            Access::AsyncRead => Self::AsynchronousRead,
+            Access::AsyncWrite => Self::AsynchronousWrite,
         }
     }
 }
@@ -69,7 +76,10 @@ impl Access {
     /// Returns true if the access reads memory.
     #[inline(always)]
     pub(crate) fn reads(self) -> bool {
-        matches!(self, Self::Load | Self::ReadOnlyLoad | Self::AtomicLoad(..) | Self::Update(_) | Self::Arrive)
+        matches!(
+            self,
+            Self::Load | Self::ReadOnlyLoad | Self::AtomicLoad(..) | Self::Update(_) | Self::Arrive | Self::AsyncRead
+        )
     }
 
     /// Returns true if the access writes memory.
@@ -84,12 +94,18 @@ impl Access {
                 | Self::AtomicStore(..)
                 | Self::Update(_)
                 | Self::Arrive
+                | Self::AsyncWrite
         )
     }
 
     #[inline(always)]
     pub(crate) fn is_atomic(self) -> bool {
-        !matches!(self, Self::Load | Self::ReadOnlyLoad | Self::Store | Self::Borrow | Self::Discard | Self::Fill)
+        matches!(self, Self::AtomicLoad(..) | Self::AtomicStore(..) | Self::Update(_) | Self::Arrive)
+    }
+
+    /// Returns true if an asynchronous operation makes the access, through its own proxy.
+    pub(crate) fn is_asynchronous(self) -> bool {
+        matches!(self, Self::AsyncRead | Self::AsyncWrite)
     }
 
     /// Returns true if the access is the beginning or the end of an asynchronous copy.
@@ -201,7 +217,7 @@ pub(crate) struct LateAccess {
 }
 
 /// A watcher of one launch. Unless stated otherwise, a notification is about the block's current thread.
-pub(crate) trait Watcher {
+pub(crate) trait Watcher: AgentWatcher {
     /// Notifies the watcher that the block begins. None of its threads has started.
     fn begin_block(&self, block: &BlockContext);
 

@@ -1,5 +1,6 @@
 //! Runs the conformance suites in one program. The names of a suite's tests begin with the name of its module.
 
+mod bulk;
 mod by_key;
 mod clusters;
 mod collectives;

@@ -24,7 +24,7 @@ fn every_synchronisation_that_is_left_out_is_reported() {
         }
     }
     // These folders contain kernels with many synchronisations.
-    for folder in ["device_library", "life", "reduce", "scan", "transpose"] {
+    for folder in ["device_library", "life", "reduce", "scan", "tensor_library", "transpose"] {
         let places = mutations::places(&mutations, &format!("gpu/src/{folder}/"));
         assert!(places.len() >= 4, "{folder}: {places:?}");
     }

@@ -5,6 +5,7 @@ use launch::KernelInfo;
 
 use crate::case::Case;
 
+mod bulk;
 mod collectives;
 mod device_library;
 mod faults;
@@ -17,9 +18,9 @@ pub use faults::faults;
 /// Returns all cases: at least one for each kernel of the release modules, of [`gpu::device_library`], of
 /// [`gpu::tensor_library`] and of [`crate::collectives`].
 pub fn catalogue() -> Vec<Case> {
-    let others =
-        [probe::cases(), stream::cases(), device_library::cases(), tensor_library::cases(), collectives::cases()];
-    crate::catalogue::cases().into_iter().chain(others.into_iter().flatten()).collect()
+    let libraries = [device_library::cases(), tensor_library::cases(), bulk::cases()];
+    let others = [probe::cases(), stream::cases(), collectives::cases()].into_iter().chain(libraries);
+    crate::catalogue::cases().into_iter().chain(others.flatten()).collect()
 }
 
 /// Returns all kernels that have cases, including the faulty ones.

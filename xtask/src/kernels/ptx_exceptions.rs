@@ -23,6 +23,21 @@ pub(super) const EXCEPTIONS: &[Exception] = &[
         reason: "one barrier precedes the tree, and each of its eight unrolled steps has one",
     },
     Exception {
+        kernels: "bulk_exchange",
+        barriers: Barriers { block: 3, warp: 0 },
+        reason: "the barriers of the cluster are named `sync` and `wait`; in older PTX they are those of the block",
+    },
+    Exception {
+        kernels: "bulk_multicast",
+        barriers: Barriers { block: 2, warp: 1 },
+        reason: "the barriers of the cluster are named `sync` and `wait`; in older PTX they are those of the block",
+    },
+    Exception {
+        kernels: "tensor_multicast",
+        barriers: Barriers { block: 2, warp: 0 },
+        reason: "the barriers of the cluster are named `sync` and `wait`; in older PTX they are those of the block",
+    },
+    Exception {
         kernels: "cluster_*",
         barriers: Barriers { block: 2, warp: 0 },
         reason: "the barriers of the cluster are named `sync`; in older PTX they are those of the block",

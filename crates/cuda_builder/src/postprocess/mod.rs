@@ -8,10 +8,13 @@
 //!   clusters.
 //! - A function cannot declare a shared array whose size is only known inside the function. It leaves the comment `//
 //!   cuda_std shared_array <symbol> <bytes>` before it uses the symbol, and this module declares the array.
+//! - A tensor map is a parameter that is aligned to 64 bytes. The compiler aligns it to 16 and leaves the comment `//
+//!   cuda_std tensor_map <parameter>`.
 //! - `rustc` puts no static into constant memory. This module moves a static there for `// cuda_std constant <symbol>`.
-//! - Atomic operations on 128 bits and products of 8-bit floats need PTX 8.4, conversions of 8-bit floats 8.1, and
-//!   relaxed arrivals at a cluster's barrier 8.0. LLVM writes an older version for sm_89 and sm_90. This module raises
-//!   the version of a module that has such an instruction.
+//! - Atomic operations on 128 bits and products of 8-bit floats need PTX 8.4, and conversions of 8-bit floats 8.1.
+//!   Relaxed arrivals at a cluster's barrier, bulk copies, transaction counts of barriers and proxy fences need 8.0.
+//!   LLVM writes an older version for sm_89 and sm_90. This module raises the version of a module that has such an
+//!   instruction.
 //! - If an architecture lacks the instructions of a part of `cuda_std`, the PTX contains a fallback, marked by the
 //!   comment `// cuda_std fallback <part> <architecture>`. This module removes the comment, and
 //!   [`BuildOutput`](crate::BuildOutput) lists the parts.
@@ -26,6 +29,7 @@ mod externs;
 mod fallbacks;
 mod flush;
 mod header;
+mod parameters;
 mod spaces;
 
 use std::collections::{BTreeMap, HashMap};
@@ -111,19 +115,30 @@ pub fn process(ptx: &str) -> Result<String, PtxError> {
     let ptx = externs::define_comparisons(ptx);
     match externs::undefined(&ptx) {
         Some(function) => Err(PtxError::Undefined(function.to_owned())),
-        None => Ok(trim(&rename_hashes(&raise_version(spaces::place(&apply_launch_bounds(&ptx)?)?)))),
+        None => {
+            let ptx = spaces::place(&apply_launch_bounds(&ptx)?)?;
+            Ok(trim(&rename_hashes(&parameters::align_tensor_maps(raise_version(ptx)))))
+        }
     }
 }
 
 /// Returns `ptx` with at least the version that its instructions need.
 fn raise_version(ptx: String) -> String {
-    const NEEDED: [(&str, (u32, u32)); 6] = [
+    // The highest versions come first.
+    const NEEDED: [(&str, (u32, u32)); 13] = [
         (".b128 ", (8, 4)),
         (".f32.e4m3.", (8, 4)),
         (".f32.e5m2.", (8, 4)),
         (".e4m3x2", (8, 1)),
         (".e5m2x2", (8, 1)),
         ("barrier.cluster.arrive.relaxed", (8, 0)),
+        (".async.bulk", (8, 0)),
+        (".expect_tx", (8, 0)),
+        ("mbarrier.arrive.shared::cluster", (8, 0)),
+        ("fence.proxy.async", (8, 0)),
+        ("fence.mbarrier_init", (8, 0)),
+        ("elect.sync", (8, 0)),
+        ("prefetch.tensormap", (8, 0)),
     ];
     let Some((_, needed)) = NEEDED.into_iter().find(|(instruction, _)| ptx.contains(instruction)) else { return ptx };
     let version = |line: &str| -> Option<(u32, u32)> {

@@ -8,7 +8,8 @@ use syn::{Attribute, GenericParam, ItemFn, Safety, parse_quote};
 use super::attribute::Options;
 use super::instances::{Instance, identity};
 use super::kernel_type::kernel_type;
-use super::{Parameter, check_bytes, conditions, local, place_of};
+use super::parameters::check_bytes;
+use super::{Parameter, conditions, local, place_of};
 use crate::passes;
 
 /// Returns the function that returns a `Call`, the type of the kernel, and the functions of the kernel's instances.
@@ -34,7 +35,8 @@ pub fn host(
     let (passed, values): (Vec<_>, Vec<_>) = on_host.into_iter().unzip();
     let all = quote_spanned!(place_of(&sig.inputs)=> (#(#names,)*));
     let encode = parameters.iter().map(Parameter::encode);
-    let entry_types: Vec<_> = parameters.iter().map(|p| p.on_device(&TokenStream::new()).0).collect();
+    let entry_types: Vec<_> =
+        parameters.iter().map(|p| p.on_device(&TokenStream::new(), &TokenStream::new()).0).collect();
     let check = check_bytes(function, &entry_types);
 
     let (declared, arguments, body_where) = sig.generics.split_for_impl();

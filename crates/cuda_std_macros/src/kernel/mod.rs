@@ -34,6 +34,7 @@ mod host;
 mod instances;
 mod kernel_type;
 mod lifetimes;
+mod parameters;
 mod placed;
 mod projections;
 mod refused;
@@ -45,6 +46,7 @@ use attribute::Options;
 use host::host;
 use instances::Instance;
 use kernel_type::has_name_of_module;
+use parameters::{addresses, check_bytes, is_tensor_map};
 use placed::check_place;
 
 /// The maximum number of parameters of a kernel, equal to `MAX_PARAMS` of `cuda_std`.
@@ -164,9 +166,13 @@ impl Parameter {
     }
 
     /// Returns the parameter's type in the PTX entry, and the expression that makes the value for the body from
-    /// `parts`.
-    fn on_device(&self, parts: &TokenStream) -> (TokenStream, TokenStream) {
+    /// `parts`. A tensor map is used at its place, whose address is the value of `address`.
+    fn on_device(&self, parts: &TokenStream, address: &TokenStream) -> (TokenStream, TokenStream) {
         let ty = &self.ty;
+        if is_tensor_map(ty) {
+            let handle = quote!(::cuda_std::__private::MapHandle::new(#address));
+            return (quote!(#ty), quote!(unsafe { <#ty>::from_handle(#handle) }));
+        }
         match ty {
             Type::Reference(reference) if !matches!(*reference.elem, Type::Slice(_)) => {
                 let element = &reference.elem;
@@ -344,16 +350,6 @@ fn device(
     }
 }
 
-/// Returns code that does not compile if parameters of these types exceed the size limit of a launch.
-fn check_bytes(function: &ItemFn, types: &[TokenStream]) -> TokenStream {
-    let parts = types.iter().flat_map(|ty| ["Head", "Tail"].map(|part| (ty, Ident::new(part, ty.span()))));
-    let sizes = parts.map(|(ty, part)| {
-        let part = quote_spanned!(place_of(ty)=> <#ty as ::cuda_std::KernelParam>::#part);
-        quote_spanned!(place_of(ty)=> (::core::mem::size_of::<#part>(), ::core::mem::align_of::<#part>()))
-    });
-    quote_spanned!(function.sig.inputs.span()=> const { ::cuda_std::__private::check_param_bytes(&[#(#sizes),*]) };)
-}
-
 /// Returns a PTX entry. Each parameter of the kernel becomes two parameters of the entry, a head and a tail. The entry
 /// makes the value for the body from both.
 fn entry(
@@ -369,8 +365,10 @@ fn entry(
     let names = parameters.iter().map(|p| &p.name);
     let mutabilities = parameters.iter().map(|p| &p.mutability);
     let parts = heads.iter().zip(&tails).map(|(head, tail)| quote!(#head, #tail));
-    let (types, values): (Vec<_>, Vec<_>) =
-        parameters.iter().zip(parts).map(|(parameter, parts)| parameter.on_device(&parts)).unzip();
+    let nothing = TokenStream::new();
+    let types: Vec<_> = parameters.iter().map(|parameter| parameter.on_device(&nothing, &nothing).0).collect();
+    let values = parameters.iter().zip(parts).zip(addresses(name, &types));
+    let values = values.map(|((parameter, parts), address)| parameter.on_device(&parts, &address).1);
     let check = check_bytes(function, &types);
     let conditions: Vec<_> = conditions(attrs).collect();
     let comments = comments.into_iter().map(|text| quote!(#(#conditions)* ::core::arch::global_asm!(#text);));

@@ -130,7 +130,7 @@ impl Target {
 
     /// Returns the best image of the module at `index` that the driver supports.
     fn best_image(&self, index: usize) -> Option<&'static PtxImage> {
-        let images = self.known[index].images_for(self.capability);
+        let images = self.known[index].images_for(module::arch(self.capability));
         images.into_iter().find(|image| image.needs().is_none_or(|need| need <= self.driver))
     }
 

@@ -32,6 +32,7 @@ mod primary;
 mod staging;
 mod streams;
 mod sys;
+mod tensor_maps;
 
 pub(crate) use code::compile;
 pub(crate) use discovery::gpus;

@@ -299,7 +299,7 @@ impl Modules {
         module: &PtxModule,
         mut part: impl FnMut(&'static PtxImage) -> Result<Option<String>, Error>,
     ) -> Result<Option<(LoadedModule, String)>, Error> {
-        let images = module.images_for(self.target.capability);
+        let images = module.images_for(module::arch(self.target.capability));
         for &image in &images {
             if image.needs().is_some_and(|need| need > self.target.driver) {
                 continue;

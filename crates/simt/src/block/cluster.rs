@@ -11,6 +11,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 
 use super::Block;
+use crate::bulk::Operation;
 use crate::faults::race::Element;
 use crate::faults::remote::{ClusterMisuse, Lifetime, RemoteAccess};
 use crate::faults::whereabouts::Whereabouts;
@@ -34,13 +35,21 @@ pub(crate) struct Cluster {
     arrived: Cell<u32>,
     /// The number of phases that have ended.
     phase: Cell<u64>,
+    /// The bulk copies that have begun and for whose end the issuing thread has not waited or that have no effect yet.
+    pub(crate) pending: RefCell<Vec<Operation>>,
 }
 
 impl Cluster {
     /// Makes the cluster of `blocks` blocks of `threads` threads. Each block must [`join`](Block::join_cluster) it.
     pub(crate) fn new(blocks: u32, threads: u32) -> Self {
         let members: Vec<_> = (0..blocks).map(|_| Weak::new()).collect();
-        Self { members: members.into(), threads: blocks * threads, arrived: Cell::new(0), phase: Cell::new(0) }
+        Self {
+            members: members.into(),
+            threads: blocks * threads,
+            arrived: Cell::new(0),
+            phase: Cell::new(0),
+            pending: RefCell::default(),
+        }
     }
 
     /// Calls `f` with each block of the cluster, of which `own` is one.
@@ -139,6 +148,12 @@ impl Block {
         let mut cluster = self.membership.cluster.borrow_mut();
         let alone = || Cluster { members: RefCell::default(), ..Cluster::new(1, self.context.extent.threads) };
         cluster.get_or_insert_with(|| Rc::new(alone())).clone()
+    }
+
+    /// Returns the block's cluster if the launch has clusters or the block has used its own.
+    #[inline]
+    pub(crate) fn existing_cluster(&self) -> Option<Rc<Cluster>> {
+        self.membership.cluster.borrow().clone()
     }
 
     /// Returns the block's rank in its cluster, with x varying fastest.
@@ -325,7 +340,8 @@ impl Block {
     /// orders the access before its end.
     #[inline]
     pub(crate) fn access_after_end(&self) -> Option<Fault> {
-        if self.membership.is_accessed.get() { self.late_access() } else { None }
+        let late = if self.membership.is_accessed.get() { self.late_access() } else { None };
+        late.or_else(|| self.end_copies())
     }
 
     #[cold]

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 
 use super::arena::Arena;
+use crate::bulk::BulkState;
 use crate::geometry::Dim3;
 use crate::lanes::{Extent, MAX_WARPS, Thread};
 
@@ -19,6 +20,8 @@ pub(crate) struct BlockContext {
     pub(crate) tag: Cell<u32>,
     /// The threads that ignore the values that their atomic updates return.
     pub(crate) unused: Unused,
+    /// The bulk copies of the block's threads.
+    pub(crate) bulk: BulkState,
 }
 
 /// One bit per thread. It is set while the thread ignores the values that its atomic updates return.
@@ -26,7 +29,7 @@ pub(crate) struct BlockContext {
 pub(crate) struct Unused([Cell<u32>; MAX_WARPS]);
 
 impl Unused {
-    pub(super) fn begin(&self) {
+    fn begin(&self) {
         self.0.iter().for_each(|warp| warp.set(0));
     }
 
@@ -50,7 +53,18 @@ impl BlockContext {
             arena,
             tag: Cell::new(0),
             unused: Unused::default(),
+            bulk: BulkState::default(),
         }
+    }
+
+    /// Resets the context for the block at `position` with the index `index` and `dynamic` bytes of dynamic shared
+    /// memory.
+    pub(super) fn begin(&self, (index, position): (Dim3, u64), dynamic: u32, seed: u64) {
+        self.index.set(index);
+        self.position.set(position);
+        self.unused.begin();
+        self.bulk.begin();
+        self.arena.begin(dynamic, seed);
     }
 
     /// Returns the thread that runs now.

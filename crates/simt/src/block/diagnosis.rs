@@ -3,7 +3,7 @@
 use std::sync::PoisonError;
 
 use super::Block;
-use crate::faults::wait::{Change, Wait};
+use crate::faults::wait::{Change, PhaseWait, Wait};
 use crate::faults::whereabouts::{Activity, Whereabouts};
 use crate::faults::{Fault, FaultKind};
 use crate::lanes::{LANES, Thread};
@@ -108,6 +108,7 @@ impl Block {
             Space::Global => None,
             Space::Shared => self.watcher().and_then(|watcher| watcher.phase_wait(&self.context, thread, address)),
         };
+        let phase = phase.map(|phase| PhaseWait { bytes: self.context.bulk.counts.report(address as u32), ..phase });
         let (block, thread, location) = (self.context.index(), thread.index(), at.into());
         Some(Wait { block, thread, location, element, changed, phase: phase.map(Box::new) })
     }

@@ -200,8 +200,7 @@ impl Block {
     pub(crate) fn begin(&self, position: u64) {
         let grid = self.grid();
         let (linear, index) = grid.block_at(position);
-        self.context.index.set(index);
-        self.context.position.set(position);
+        self.context.begin((index, position), grid.config.shared_bytes, grid.schedule.seed());
         self.has_turn.set(grid.is_sequential());
         self.is_stalled.set(false);
         self.run_queue.begin(self.context.extent.threads, grid.schedule, linear);
@@ -215,7 +214,6 @@ impl Block {
         self.last_seen.begin();
         self.last_polled.begin();
         self.call_paths.begin();
-        self.context.unused.begin();
         self.strays.begin();
         self.retained.begin();
         self.reported.begin();
@@ -225,7 +223,6 @@ impl Block {
         self.membership.begin();
         self.barrier.votes.set(0);
         self.barrier.waits_for_grid.set(false);
-        self.context.arena.begin(grid.config.shared_bytes, grid.schedule.seed());
         self.is_abandoned.set(false);
         self.notify(|watcher, block| watcher.begin_block(block));
     }

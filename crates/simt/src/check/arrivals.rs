@@ -177,6 +177,7 @@ impl Arrivals {
             last,
             missed: if reads.next() < number { Some([reads.next(), number - 1]) } else { reads.missed },
             address,
+            bytes: None,
         })
     }
 

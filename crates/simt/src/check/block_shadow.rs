@@ -3,6 +3,7 @@
 use super::cells::Cells;
 use super::copies::AsyncCopies;
 use super::shadow::{self, Conflict, Finding, Toucher};
+use super::stamp::Stamp;
 use crate::watch::{Access, Touch};
 
 /// The size of a page of shadowed shared memory in bytes.
@@ -47,7 +48,7 @@ impl BlockShadow {
         if (access.is_of_copy() || !has_all)
             && let Some(copy) = self.copies.under_way(address)
         {
-            let is_own = copy.begin.thread() == toucher.stamp.thread();
+            let is_own = (copy.begin.block, copy.begin.thread()) == (toucher.stamp.block, toucher.stamp.thread());
             // The checker reports a read by the copy's own thread as a read of uninitialised memory, not as a race.
             let is_allowed = is_own && (access == Access::Fill || toucher.uses(access));
             if !is_allowed {
@@ -77,6 +78,34 @@ impl BlockShadow {
             }
         }
         page.cells.touch(toucher, access, first, bytes, address).map_err(Finding::Race)
+    }
+
+    fn page(&mut self, address: usize) -> Option<&mut Page> {
+        self.pages.get_mut(address / PAGE)?.as_mut()
+    }
+
+    /// Returns a write to the accessed bytes for which `is` is true.
+    pub(super) fn find_write(&self, touch: &Touch, is: impl Fn(&Stamp) -> bool) -> Option<Conflict> {
+        let page = self.pages.get(touch.address / PAGE)?.as_ref()?;
+        let (with, distance) = page.cells.find_write((touch.address % PAGE, touch.bytes), is)?;
+        Some(Conflict { with, address: touch.address + distance })
+    }
+
+    /// Returns the number of the site of the last write to any of the words at `addresses`.
+    pub(super) fn line_of_write(&mut self, addresses: &[usize]) -> Option<u32> {
+        let mut writes = addresses.iter().filter_map(|&address| self.page(address)?.cells.last_write(address % PAGE));
+        writes.next().map(|write| write.site())
+    }
+
+    /// Replaces the writes of the thread `by` (its block and number) to the words at `addresses` by `stamp`.
+    pub(super) fn replace_writes(&mut self, addresses: &[usize], by: (u32, u32), stamp: Stamp) {
+        for &address in addresses {
+            let Some(page) = self.page(address) else { continue };
+            let last = page.cells.last_write(address % PAGE);
+            if last.is_some_and(|last| (last.block, last.thread()) == by) {
+                page.cells.replace_write(address % PAGE, stamp);
+            }
+        }
     }
 
     #[cold]

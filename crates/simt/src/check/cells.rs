@@ -34,6 +34,25 @@ impl Cells {
         (cell.write.tag() != NONE).then_some(cell.write)
     }
 
+    /// Returns the first plain write to `bytes` bytes of the page, from byte `first` on, for which `is` is true, and
+    /// its distance from that byte.
+    pub(super) fn find_write(
+        &self,
+        (first, bytes): (usize, usize),
+        is: impl Fn(&Stamp) -> bool,
+    ) -> Option<(Stamp, usize)> {
+        let cells = first >> self.shift..(first + bytes).div_ceil(1 << self.shift);
+        cells.into_iter().find_map(|index| {
+            let write = &self.cells[index].write;
+            (write.tag() != NONE && is(write)).then(|| (*write, (index << self.shift).saturating_sub(first)))
+        })
+    }
+
+    /// Makes `stamp` the plain write to the cell of byte `first`.
+    pub(super) fn replace_write(&mut self, first: usize, stamp: Stamp) {
+        self.cells[first >> self.shift].write = stamp;
+    }
+
     /// Checks and records `access` to `bytes` bytes of the page. `first` is the offset of the first byte in the page,
     /// and `address` is the address of this byte.
     #[inline]

@@ -19,7 +19,7 @@ use crate::faults::FaultKind;
 use crate::faults::race::Element;
 use crate::faults::remote::{Lifetime, RemoteAccess};
 use crate::source::Line;
-use crate::watch::{LateAccess, Next, Touch};
+use crate::watch::{Access, LateAccess, Next, Touch};
 
 /// For each cluster, the accesses before the arrivals of blocks that have ended in a phase that has not. The two clocks
 /// are those of the race detector and of the exploration of weak memory.
@@ -71,8 +71,9 @@ impl Checker {
         let Resident { clocks, remote, .. } = state.resident(block);
         let is_late = |(stamp, _): &&(Stamp, Touch)| !clocks.precedes_end(stamp.block, stamp.thread(), stamp.epoch);
         let (stamp, touch) = *remote.values().filter(is_late).min_by_key(|(stamp, _)| (stamp.block, stamp.thread()))?;
-        let (_, accessor) = self.order.index_at(stamp.block.into(), self.grid);
-        Some(LateAccess { block: accessor, thread: self.extent.thread(stamp.thread()), touch })
+        drop(state);
+        let (accessor, thread) = self.author(&stamp);
+        Some(LateAccess { block: accessor, thread, touch })
     }
 }
 
@@ -82,6 +83,10 @@ impl State {
         self.exchange_memory(block, owner);
         let finding = self.touch(block, touch);
         self.exchange_memory(block, owner);
+        if touch.access == Access::Arrive {
+            let clocks = &self.residents[block.tag.get() as usize].clocks;
+            self.publications.publish(clocks.block, clocks.epoch(block.thread().linear()));
+        }
         finding
     }
 
@@ -100,6 +105,9 @@ impl State {
     pub(super) fn arrive_in_cluster(&mut self, block: &BlockContext, thread: u32, is_relaxed: bool) {
         let Resident { memory, clocks, .. } = self.resident(block);
         arrive(clocks, &mut memory.phases, thread, is_relaxed);
+        if is_relaxed {
+            self.publish_initialised(block, thread);
+        }
         if let Some(weak) = &mut self.weak {
             let (clocks, phases) = weak.meeting(block.tag.get());
             arrive(clocks, phases, thread, is_relaxed);

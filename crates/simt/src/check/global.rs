@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::cells::Cells;
 use super::shadow::{self, Conflict, Finding, Toucher};
+use super::stamp::Stamp;
 use crate::memory_map::{MemoryMap, Written};
 use crate::region::Region;
 use crate::watch::Touch;
@@ -91,6 +92,14 @@ impl Global {
         let race = |conflict: Conflict| Finding::Race(conflict);
         cells.touch(toucher, access, address % PAGE, bytes, address).map_err(race)?;
         Ok(true)
+    }
+
+    /// Returns a write to the accessed bytes for which `is` is true.
+    pub(super) fn find_write(&self, touch: &Touch, is: impl Fn(&Stamp) -> bool) -> Option<Conflict> {
+        let &index = self.numbers.get(&(touch.address / PAGE))?;
+        let cells = self.pages[index as usize].cells.as_ref()?;
+        let (with, distance) = cells.find_write((touch.address % PAGE, touch.bytes), is)?;
+        Some(Conflict { with, address: touch.address + distance })
     }
 
     #[cold]

@@ -28,6 +28,7 @@
 //!   programs, a brute-force search by the definition above must find the same races.
 
 mod accesses;
+mod agents;
 mod arrivals;
 mod block_clock;
 mod block_shadow;
@@ -59,6 +60,7 @@ use std::cell::RefCell;
 
 use rustc_hash::FxHashMap;
 
+use self::agents::Agents;
 use self::clusters::Departed;
 use self::global::Global;
 use self::initial::Initial;
@@ -123,6 +125,7 @@ struct State {
     global: Global,
     read_only: ReadOnly,
     departed: Departed,
+    agents: Agents,
     /// The writes of blocks that have ended, by the block's number.
     ended_writes: FxHashMap<u32, Writes>,
     /// The access histories of the cells of global memory.
@@ -166,6 +169,7 @@ impl Checker {
             global: Global::new(grid.regions, memory),
             read_only: ReadOnly::default(),
             departed: Departed::default(),
+            agents: Agents::default(),
             ended_writes: FxHashMap::default(),
             histories: Histories::default(),
             objects: Objects::default(),

@@ -71,23 +71,39 @@ struct Phase {
 
 /// The barriers of a block at which threads have arrived.
 #[derive(Default)]
-pub(super) struct Phases(FxHashMap<BarrierId, Phase>);
+pub(super) struct Phases {
+    /// The number of the block.
+    block: u32,
+    all: FxHashMap<BarrierId, Phase>,
+}
 
 impl Phases {
-    pub(super) fn clear(&mut self) {
-        if !self.0.is_empty() {
-            self.0.clear();
+    /// Removes all barriers, before the block with the number `block` runs.
+    pub(super) fn begin(&mut self, block: u32) {
+        self.block = block;
+        if !self.all.is_empty() {
+            self.all.clear();
         }
     }
 
-    /// Records that `thread` arrives at `barrier`.
+    /// Records that `thread` of the block of `clocks`, which may be another block of the cluster, arrives at `barrier`.
     pub(super) fn arrive(&mut self, clocks: &mut Clocks, thread: u32, barrier: BarrierId) {
-        self.0.entry(barrier).or_default().arrived.add(clocks, thread);
+        let arrived = &mut self.all.entry(barrier).or_default().arrived;
+        if clocks.block == self.block {
+            arrived.add(clocks, thread);
+        } else {
+            arrived.known.join(&clocks.snapshot(thread));
+        }
+    }
+
+    /// Records that an asynchronous operation, whose end has the clock `end`, arrives at `barrier`.
+    pub(super) fn arrive_agent(&mut self, end: &VectorClock, barrier: BarrierId) {
+        self.all.entry(barrier).or_default().arrived.known.join(end);
     }
 
     /// Records the end of a phase of `barrier`, which is a barrier of `block`.
     pub(super) fn end_phase(&mut self, barrier: BarrierId, block: u32) {
-        let Some(Phase { arrived, before }) = self.0.get_mut(&barrier) else { return };
+        let Some(Phase { arrived, before }) = self.all.get_mut(&barrier) else { return };
         let clock = std::mem::take(arrived).into_clock(block);
         match barrier {
             BarrierId::Named(_) | BarrierId::Cluster => *before = clock,
@@ -99,32 +115,32 @@ impl Phases {
     /// Records that a thread arrives at the barrier of its cluster and orders no accesses. The other threads of the
     /// cluster then know that the block of `clocks` has begun.
     pub(super) fn arrive_relaxed(&mut self, clocks: &Clocks) {
-        self.0.entry(BarrierId::Cluster).or_default().arrived.known.join(&clocks.beginning());
+        self.all.entry(BarrierId::Cluster).or_default().arrived.known.join(&clocks.beginning());
     }
 
     /// Returns the accesses before the arrivals of the threads of `block` at the barrier of its cluster, whose phase
     /// ends.
     pub(super) fn leave_cluster(&mut self, block: u32) -> VectorClock {
-        let phase = self.0.get_mut(&BarrierId::Cluster);
+        let phase = self.all.get_mut(&BarrierId::Cluster);
         phase.map_or_else(VectorClock::default, |phase| std::mem::take(&mut phase.arrived).into_clock(block))
     }
 
     /// Sets the accesses that a wait at the barrier of the cluster acquires.
     pub(super) fn order_cluster(&mut self, all: &VectorClock) {
-        self.0.entry(BarrierId::Cluster).or_default().before = all.clone();
+        self.all.entry(BarrierId::Cluster).or_default().before = all.clone();
     }
 
     /// Records that `thread` has waited for the end of a phase of `barrier`.
     pub(super) fn wait(&self, clocks: &mut Clocks, thread: u32, barrier: BarrierId) {
-        if let Some(Phase { before, .. }) = self.0.get(&barrier).filter(|phase| !phase.before.is_empty()) {
+        if let Some(Phase { before, .. }) = self.all.get(&barrier).filter(|phase| !phase.before.is_empty()) {
             clocks.vectors_mut(thread).known.join(before);
         }
     }
 
     /// Records a plain store to `address`, which ends what a barrier there has ordered.
     pub(super) fn overwrite(&mut self, address: usize) {
-        if !self.0.is_empty() {
-            self.0.remove(&BarrierId::Shared(address));
+        if !self.all.is_empty() {
+            self.all.remove(&BarrierId::Shared(address));
         }
     }
 }
@@ -142,6 +158,7 @@ mod tests {
     fn known_after(arrivals: usize) -> [bool; 2] {
         let (mut clocks, mut phases) = (Clocks::default(), Phases::default());
         clocks.begin(BLOCK, 96, false);
+        phases.begin(BLOCK);
         let arriving = [0, 32].map(|thread| (thread, clocks.epoch(thread)));
         for (i, (thread, _)) in arriving.into_iter().enumerate() {
             if i == arrivals {

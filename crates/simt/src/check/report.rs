@@ -11,9 +11,11 @@ use super::weak::Missed;
 use super::{Checker, number};
 use crate::block::context::BlockContext;
 use crate::faults::older::OlderValue;
-use crate::faults::race::{Element, MissedPhase, Race, RaceSide};
+use crate::faults::race::{Element, MissedPhase, PastRow, Race, RaceSide};
 use crate::faults::remedy::Remedy;
 use crate::faults::{CopyUnderWay, FaultKind};
+use crate::geometry::Dim3;
+use crate::lanes::Thread;
 use crate::region::{ArrayPosition, Region, SharedPart, Space};
 use crate::source::is_same_line;
 use crate::watch::{Access, Next, Touch};
@@ -39,7 +41,7 @@ impl Checker {
                 return FaultKind::Uninitialised { space: touch.space, array, element_type, index, copy };
             }
             Finding::BeforeDependencies => return FaultKind::BeforeDependencies,
-            Finding::Race(conflict) => (conflict, false),
+            Finding::Race(conflict) | Finding::Unfenced(conflict) => (conflict, false),
             Finding::Early(conflict) => (conflict, true),
         };
         let here = block.thread();
@@ -49,24 +51,33 @@ impl Checker {
         let there = copy.map_or(other, |copy| self.state.borrow().sites.get(copy.begin.site()));
         let is_read_only = [touch.access, other.access].contains(&Access::ReadOnlyLoad);
         let overlap = if is_early { None } else { self.overlap(owner, touch, address, other).map(Box::new) };
-        let (_, other_block) = self.order.index_at(with.block.into(), self.grid);
+        let is_unfenced = matches!(finding, Finding::Unfenced(_));
+        let (other_block, other_thread) = self.author(&with);
         let is_of_cluster = touch.space == Space::Shared && [other_block, block.index()] != [owner.index(); 2];
-        let is_apart = is_read_only || overlap.is_some() || is_early;
+        let is_apart = is_read_only || overlap.is_some() || is_early || is_unfenced;
         let phase = if is_apart { None } else { self.missed_phase(block, touch, (&with, there)).map(Box::new) };
+        let remedy = match &overlap {
+            _ if is_read_only => Remedy::OrdinaryLoad,
+            _ if is_unfenced && touch.access == Access::Arrive => Remedy::InitFence,
+            _ if is_unfenced => Remedy::ProxyFence,
+            Some(_) => Remedy::PartsApart,
+            None if is_early => self.between(block, &with, Remedy::InitialiseBefore),
+            None if phase.is_some() => Remedy::LaterPhase,
+            None => self.remedy(block, touch, (&with, there), copy),
+        };
+        let element = self.element(owner, touch, address);
+        let threads = [(block.index(), here.index()), (other_block, other_thread.index())];
+        let past_row =
+            (remedy == Remedy::OneThread).then(|| PastRow::find(element.index, threads, self.extent.dim)).flatten();
         let race = Race {
             space: touch.space,
-            element: self.element(owner, touch, address),
+            element,
             owner: is_of_cluster.then(|| owner.index()),
-            remedy: match &overlap {
-                _ if is_read_only => Remedy::OrdinaryLoad,
-                Some(_) => Remedy::PartsApart,
-                None if is_early => self.between(block, &with, Remedy::InitialiseBefore),
-                None if phase.is_some() => Remedy::LaterPhase,
-                None => self.remedy(block, touch, (&with, there), copy),
-            },
+            remedy,
             overlap,
             bytes: touch.bytes,
             phase,
+            past_row,
             here: RaceSide {
                 block: block.index(),
                 thread: here.index(),
@@ -75,13 +86,14 @@ impl Checker {
             },
             there: RaceSide {
                 block: other_block,
-                thread: self.extent.thread(with.thread()).index(),
+                thread: other_thread.index(),
                 location: there.at.into(),
                 access: other.access.into(),
             },
         };
         let race = Box::new(race);
         match (is_read_only, is_early) {
+            _ if is_unfenced => FaultKind::WithoutProxyFence(race),
             (true, _) => FaultKind::WrittenReadOnly(race),
             (false, true) => FaultKind::EarlyRead(race),
             (false, false) => FaultKind::Race(race),
@@ -144,8 +156,8 @@ impl Checker {
                 access: touch.access.into(),
             },
             missed: RaceSide {
-                block: self.order.index_at(write.block.into(), self.grid).1,
-                thread: self.extent.thread(write.thread()).index(),
+                block: self.author(&write).0,
+                thread: self.author(&write).1.index(),
                 location: other.at.into(),
                 access: other.access.into(),
             },
@@ -163,6 +175,9 @@ impl Checker {
         copy: Option<AsyncCopy>,
     ) -> Remedy {
         let (accesses, thread) = ([touch.access, other.access], block.thread().linear());
+        if accesses.iter().any(|access| access.is_asynchronous()) {
+            return of_agents(touch.access, other.access);
+        }
         if accesses.iter().all(|access| access.is_atomic()) {
             return if touch.bytes == other.bytes { Remedy::WiderScope } else { Remedy::OneWidth };
         }
@@ -181,11 +196,18 @@ impl Checker {
         let writes = running.map(|resident| &resident.writes).filter(|writes| writes.is_used());
         let writes = writes.or_else(|| state.ended_writes.get(&with.block));
         let is_early = |from: &Stamp| writes.is_some_and(|writes| writes.is_before(from, with));
-        if messages.last(thread).is_some_and(|from| is_early(&from)) {
-            return Remedy::FlagAfterAccess;
-        }
-        if let Some(remedy) = messages.remedy(thread, with, clocks) {
-            return remedy;
+        let is_update = match accesses {
+            [Access::Store, Access::Load] => state.sites.is_update(here, other),
+            [Access::Load, Access::Store] => state.sites.is_update(other, here),
+            _ => false,
+        };
+        if !(is_update && messages.only_count()) {
+            if messages.last(thread).is_some_and(|from| is_early(&from)) {
+                return Remedy::FlagAfterAccess;
+            }
+            if let Some(remedy) = messages.remedy(thread, with, clocks) {
+                return remedy;
+            }
         }
         if with.block == clocks.block && arrivals.lacks_warp_synchronisation(thread, with) {
             return Remedy::WarpBeforeArrival;
@@ -202,11 +224,6 @@ impl Checker {
         if accesses == [Access::Store; 2] && is_same_line(touch.at, other.at) {
             return Remedy::OneThread;
         }
-        let is_update = match accesses {
-            [Access::Store, Access::Load] => state.sites.is_update(here, other),
-            [Access::Load, Access::Store] => state.sites.is_update(other, here),
-            _ => false,
-        };
         if is_update {
             let store = if touch.access == Access::Store { [here, other] } else { [other, here] };
             return if with.block == clocks.block && follows(store) {
@@ -239,6 +256,15 @@ impl Checker {
         } else {
             between_blocks
         }
+    }
+
+    /// Returns the block and the thread that made the access `stamp` or issued the operation that made it.
+    pub(super) fn author(&self, stamp: &Stamp) -> (Dim3, Thread) {
+        let (block, thread) = match self.state.borrow().agents.issuer(stamp) {
+            Some(issuer) => issuer,
+            None => (stamp.block, self.extent.thread(stamp.thread())),
+        };
+        (self.order.index_at(block.into(), self.grid).1, thread)
     }
 
     /// Returns the last asynchronous copy to the byte at `address` of the block's shared memory.
@@ -283,6 +309,17 @@ impl Checker {
             Some((array, element_type, index)) => Element { array: Some(array), element_type, index, address },
             None => Element { array: None, element_type: None, index: address, address },
         }
+    }
+}
+
+/// Returns the remedy for a race in which an asynchronous operation takes part: it made one of the two accesses, of
+/// which `here` is the later one.
+fn of_agents(here: Access, other: Access) -> Remedy {
+    match (here.is_asynchronous(), other) {
+        (true, other) if other.is_asynchronous() => Remedy::BetweenOperations,
+        (true, _) => Remedy::BeforeOperation,
+        (false, Access::AsyncRead) => Remedy::WaitForReads,
+        (false, _) => Remedy::WaitForOperation,
     }
 }
 

@@ -52,7 +52,7 @@ impl Resident {
         histories.clear();
         objects.clear();
         initial.clear();
-        phases.clear();
+        phases.begin(block);
         self.messages.begin(threads);
         self.writes.begin();
         self.arrivals.begin();

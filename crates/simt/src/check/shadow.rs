@@ -45,6 +45,8 @@ pub(super) enum Finding {
         address: usize,
         since: Option<Stamp>,
     },
+    /// A write by a thread that precedes the access of an asynchronous operation without a proxy fence.
+    Unfenced(Conflict),
     /// An access to global memory by a thread that has not waited for the previous launches.
     BeforeDependencies,
 }
@@ -158,9 +160,9 @@ impl Toucher<'_> {
     #[inline(always)]
     pub(super) fn touch(&mut self, cell: &mut Cell, access: Access) -> Result<(), Stamp> {
         match access {
-            Access::Load => self.load(cell),
+            Access::Load | Access::AsyncRead => self.load(cell),
             Access::ReadOnlyLoad => self.load_unwritten(cell),
-            Access::Store | Access::Borrow | Access::Fill => self.store(cell),
+            Access::Store | Access::Borrow | Access::Fill | Access::AsyncWrite => self.store(cell),
             // Recorded even after a store in the same epoch, because it undoes that store.
             Access::Discard => self.store_anew(cell),
             Access::AtomicLoad(..) => self.atomic_load(cell),

@@ -124,5 +124,8 @@ fn code(access: Access) -> usize {
         Access::Fill => 7,
         Access::Borrow => 8,
         Access::ReadOnlyLoad => 9,
+        // No width reaches the highest bit.
+        Access::AsyncRead => 1 << 63,
+        Access::AsyncWrite => 1 << 63 | 1,
     }
 }

@@ -12,6 +12,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::agents::FIRST;
 use super::clock::Clocks;
 use super::thread_clocks::LastRead;
 use super::vector_clock::VectorClock;
@@ -42,9 +43,11 @@ impl Publications {
     }
 
     /// Returns true if `block` has ended without publishing its accesses in `epoch`. No other thread can ever be
-    /// ordered after these accesses.
+    /// ordered after these accesses. A group of agents has not ended.
     pub(super) fn is_unpublished(&self, block: u32, epoch: u32) -> bool {
-        !self.running.contains(&block) && self.published.get(&block).is_none_or(|&published| epoch >= published)
+        block < FIRST
+            && !self.running.contains(&block)
+            && self.published.get(&block).is_none_or(|&published| epoch >= published)
     }
 }
 
@@ -239,6 +242,8 @@ impl Objects {
             | Access::Discard
             | Access::Fill
             | Access::Arrive
+            | Access::AsyncRead
+            | Access::AsyncWrite
             | Access::AtomicLoad(..) => false,
             Access::AtomicStore(order, _) => {
                 order == MemoryOrder::AcquireRelease || !clocks.vectors(thread).fenced_in_block().is_empty()
@@ -290,6 +295,8 @@ impl Objects {
             | Access::Discard
             | Access::Fill
             | Access::Arrive
+            | Access::AsyncRead
+            | Access::AsyncWrite
             | Access::AtomicLoad(..) => return,
         };
         if let Some(highest) = passed_on.highest(block) {

@@ -1,5 +1,6 @@
 //! Faults: the errors of a launch, and their messages.
 
+pub(crate) mod bulk;
 mod display;
 pub(crate) mod older;
 pub(crate) mod pointer;
@@ -12,6 +13,7 @@ pub(crate) mod whereabouts;
 use std::fmt;
 
 use crate::call_path::CallPath;
+use crate::faults::bulk::BulkFault;
 use crate::faults::older::OlderValue;
 use crate::faults::pointer::PointerFault;
 use crate::faults::race::Race;
@@ -118,6 +120,12 @@ pub enum FaultKind {
         /// waited for it.
         copy: Option<Box<CopyUnderWay>>,
     },
+    /// A write by a thread that an asynchronous operation reads or overwrites without a proxy fence between the two.
+    /// One of the two accesses is the write, the other is that of the operation. They are ordered, but through
+    /// different proxies.
+    WithoutProxyFence(Box<Race>),
+    /// A bulk copy that no GPU would make, or whose end no thread waits for.
+    BulkCopy(BulkFault),
     /// An access to global memory by a thread that has not waited for the previous launches, although other threads of
     /// its block have.
     BeforeDependencies,
@@ -280,7 +288,10 @@ impl Fault {
     /// the text of this change.
     pub fn remedy(&self) -> Option<Remedy> {
         match &self.kind {
-            FaultKind::Race(race) | FaultKind::EarlyRead(race) | FaultKind::WrittenReadOnly(race) => Some(race.remedy),
+            FaultKind::Race(race)
+            | FaultKind::EarlyRead(race)
+            | FaultKind::WrittenReadOnly(race)
+            | FaultKind::WithoutProxyFence(race) => Some(race.remedy),
             FaultKind::Uninitialised { copy: Some(copy), .. } if copy.overwrites => Some(Remedy::EitherSideOfCopy),
             FaultKind::Uninitialised { copy: Some(_), .. } => Some(Remedy::WaitForCopy),
             // The missing thread waits at a warp operation. It reaches the barrier when the lanes of its mask reach the

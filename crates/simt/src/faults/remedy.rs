@@ -75,7 +75,7 @@ pub enum Remedy {
     /// Another array, or another launch, for the stores of threads that update their own elements and load those of
     /// others.
     AnotherArray,
-    /// A move of the atomic write behind the access that it announces, and a release and an acquire of that access.
+    /// A move of the atomic write after the access that it announces, and a release and an acquire of that access.
     FlagAfterAccess,
     /// A block barrier after the loads, at the end of a loop whose next iteration stores to the same elements.
     BarrierAfterLoads,
@@ -86,6 +86,19 @@ pub enum Remedy {
     LaterPhase,
     /// An ordinary load instead of a read-only load, and synchronisation that orders it and the write.
     OrdinaryLoad,
+    /// A fence between the generic proxy and the asynchronous one, between a thread's write and an operation that reads
+    /// or overwrites it.
+    ProxyFence,
+    /// A fence of the initialisation of a barrier, before the first operation that arrives there.
+    InitFence,
+    /// An order of a thread's access before the beginning of an asynchronous operation.
+    BeforeOperation,
+    /// A wait until an asynchronous operation has read its source, before a thread overwrites the source.
+    WaitForReads,
+    /// A wait for the end of an asynchronous operation, before a thread accesses what it writes.
+    WaitForOperation,
+    /// A wait for the end of an asynchronous operation, before another one begins.
+    BetweenOperations,
     /// A barrier that all threads of the block reach, including those without work.
     BarrierForAll,
     /// A barrier of the cluster between two accesses to shared memory by different blocks.
@@ -128,7 +141,10 @@ impl Remedy {
 impl fmt::Display for Remedy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::WarpSynchronisation => "put warp::sync_warp of both lanes, or a block barrier, between the accesses",
+            Self::WarpSynchronisation => {
+                "put thread::sync_threads between the accesses (warp::sync_warp of both lanes is enough if no other \
+                 warp accesses these elements); if each thread should have its own element, mend an index"
+            }
             Self::BlockBarrier => "put thread::sync_threads between the accesses",
             Self::WiderScope => {
                 "one of the accesses is atomic only for the threads of its own block: make both atomic for the device"
@@ -138,8 +154,8 @@ impl fmt::Display for Remedy {
                 access these bytes with one width"
             }
             Self::OneThread => {
-                "several threads make one store: let one thread make it, or give each its own element, or, if the \
-                 result is right in any order, make it atomic; the rounds of a loop in one block are \
+                "several threads make one store: give each thread its own element, or let one thread make the store, \
+                 or, if the result is right in any order, make it atomic; the rounds of a loop in one block are \
                  ordered by thread::sync_threads between them"
             }
             Self::NoBorrow => {
@@ -179,8 +195,8 @@ impl fmt::Display for Remedy {
             }
             Self::WarpBeforeRelease => {
                 "the other access and the atomic write that this thread has read are by two lanes of one warp, and \
-                nothing orders them: put warp::sync_warp of both lanes, or a block barrier, between that access and \
-                the write, in the warp of the other access"
+                nothing orders them: put thread::sync_threads, or warp::sync_warp of both lanes if no other warp takes \
+                part, between that access and the write"
             }
             Self::BarrierAfterAcquire => {
                 "another thread of this block has acquired the other access by an atomic read, and nothing orders this \
@@ -188,8 +204,8 @@ impl fmt::Display for Remedy {
             }
             Self::WarpAfterAcquire => {
                 "another lane of this warp has acquired the other access by an atomic read, and nothing orders this \
-                access after that read: put warp::sync_warp of both lanes, or a block barrier, between that read and \
-                this access"
+                access after that read: put thread::sync_threads, or warp::sync_warp of both lanes if no other warp \
+                takes part, between that read and this access"
             }
             Self::WaitForCopy => {
                 "this thread has to commit the copy and wait for its group before it accesses the copy's target: a \
@@ -217,7 +233,7 @@ impl fmt::Display for Remedy {
                 thread::sync_threads"
             }
             Self::PartsApart => {
-                "if the two parts must not overlap, begin the one with the higher offset behind the end of the other; \
+                "if the two parts must not overlap, begin the one with the higher offset past the end of the other; \
                 if they are meant to share these bytes, put thread::sync_threads between the two accesses"
             }
             Self::AtomicLoad => {
@@ -234,7 +250,7 @@ impl fmt::Display for Remedy {
                 accesses relaxed (`load_relaxed`, `store_relaxed`)"
             }
             Self::FlagAfterAccess => {
-                "this thread has read an atomic write that precedes the other access: move that write behind the \
+                "this thread has read an atomic write that precedes the other access: move that write after the \
                 access and make it a releasing store, and make the read of this thread an acquiring load (or relaxed \
                 accesses, with a `fence()` before the write and one after the read)"
             }
@@ -250,6 +266,34 @@ impl fmt::Display for Remedy {
                 "wait for that phase before the access: `wait_parity` returns at once for the parity of the phase \
                 before the current one, the first phase has parity false, and each later phase the other parity than \
                 the one before"
+            }
+            Self::ProxyFence => {
+                "call `barrier::fence_proxy_async()` in the writing thread after the write, and let the thread that \
+                 begins the operation synchronise with it afterwards"
+            }
+            Self::InitFence => {
+                "call `barrier::fence_init()` in the thread that initialises the barrier, before the barrier of the \
+                 block or cluster that follows"
+            }
+            Self::BeforeOperation => {
+                "order that access before the beginning of the operation: let its thread arrive at a barrier, and let \
+                 the thread that begins the operation wait there (`Barrier::arrive` or, in another block of the \
+                 cluster, `Barrier::arrive_at`, and `Barrier::wait_parity`; or thread::sync_threads)"
+            }
+            Self::WaitForReads => {
+                "the operation may still read: let the thread that began it wait for its end (for a store \
+                 `bulk::commit` and `bulk::wait_read`) before this access, and synchronise with other threads \
+                 afterwards (thread::sync_threads)"
+            }
+            Self::WaitForOperation => {
+                "wait for the end of the operation before this access: for a load, for the phase of its barrier \
+                 (`Barrier::wait_parity` in this thread); for a store, `bulk::commit` and `bulk::wait` in the thread \
+                 that began it, followed by thread::sync_threads for other threads"
+            }
+            Self::BetweenOperations => {
+                "nothing orders the two operations: before the second one begins, wait for the end of the first (for a \
+                 load the phase of its barrier, for a store `bulk::wait` or, if it only reads, `bulk::wait_read`), and \
+                 let the waiting threads synchronise with the thread that begins the second"
             }
             Self::OrdinaryLoad => {
                 "load the element by `load`, and order that load and the write by a barrier or another synchronisation"

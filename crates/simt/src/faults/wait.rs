@@ -45,6 +45,21 @@ pub struct PhaseWait {
     pub missed: Option<[u64; 2]>,
     /// The address of the barrier in shared memory.
     pub address: usize,
+    /// The bytes for which the phase waits, if it waits for any.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub bytes: Option<Bytes>,
+}
+
+/// The bytes that the current phase of a barrier expects, if not exactly these have arrived.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct Bytes {
+    /// The number of bytes that threads have expected.
+    pub expected: u64,
+    /// The number of bytes that have arrived.
+    pub arrived: u64,
+    /// The thread that has expected bytes last, and the source line.
+    pub by: Option<(Dim3, SourceLocation)>,
 }
 
 /// An atomic access that has changed the value in memory.
@@ -86,13 +101,16 @@ impl fmt::Display for Wait {
 /// Writes the rest of a sentence that ends with the name of the barrier.
 impl fmt::Display for PhaseWait {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { arrived, missing, absent, missed, .. } = self;
+        let Self { arrived, missing, absent, missed, bytes, .. } = self;
         write!(f, ", which has {arrived} of {} arrivals", u64::from(*arrived) + u64::from(*missing))?;
         for (i, thread) in absent.iter().enumerate() {
             write!(f, "{}thread {thread}", if i == 0 { " (not from " } else { ", " })?;
         }
         if !absent.is_empty() {
             f.write_str(")")?;
+        }
+        if let Some(bytes) = bytes {
+            write!(f, "{bytes}")?;
         }
         let Some([first, last]) = *missed else { return Ok(()) };
         f.write_str(", and has not waited for ")?;
@@ -102,6 +120,21 @@ impl fmt::Display for PhaseWait {
             write!(f, "phases {first} to {last}, which have")?;
         }
         f.write_str(" ended: if it should, wait for each phase in turn, with alternating parity")
+    }
+}
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { expected, arrived, by } = self;
+        let missing = expected.abs_diff(*arrived);
+        let more = if arrived < expected { "expects" } else { "has received" };
+        write!(f, ", and {more} {missing} bytes more")?;
+        f.write_str(if arrived < expected { ": " } else { " than it expects: " })?;
+        match by {
+            Some((thread, location)) => write!(f, "{expected} expected, last by thread {thread} at {location}")?,
+            None => f.write_str("none expected")?,
+        }
+        write!(f, ", {arrived} arrived")
     }
 }
 

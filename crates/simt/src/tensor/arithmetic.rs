@@ -131,20 +131,32 @@ impl Product {
 
     /// One instruction of the hardware.
     fn add_at_once(self, a: &[f32], b: &[f32], sums: &mut [f32]) {
+        match self.k {
+            ..=8 => self.add_in_lanes::<8>(a, b, sums),
+            ..=16 => self.add_in_lanes::<16>(a, b, sums),
+            _ => self.add_in_lanes::<32>(a, b, sums),
+        }
+    }
+
+    /// [`add_at_once`](Self::add_at_once) for at most `K` elements.
+    fn add_in_lanes<const K: usize>(self, a: &[f32], b: &[f32], sums: &mut [f32]) {
         let (k, n) = (self.k, b.len() / self.k);
         if n == 0 {
             return;
         }
         let min_exponents = [self.a.min_exponent(), self.b.min_exponent(), self.min_exponent_of_sum()];
-        let columns: Vec<Columns> = b.chunks(k * LANES).map(|b| Columns::new(b, k, min_exponents[1])).collect();
-        let mut row = Row::new(k);
+        let columns: Vec<Columns<K>> = b.chunks(k * LANES).map(|b| Columns::new(b, k, min_exponents[1])).collect();
         for (a, sums) in a.chunks_exact(k).zip(sums.chunks_exact_mut(n)) {
-            row.load(a, min_exponents[0]);
+            let row = Row::<K>::new(a, min_exponents[0]);
             for ((columns, b), sums) in columns.iter().zip(b.chunks(k * LANES)).zip(sums.chunks_mut(LANES)) {
                 let mut c = [0.0; LANES];
                 c[..sums.len()].copy_from_slice(sums);
                 let results = columns.dot(&row, &c, min_exponents[2], self.precision());
                 let rounded = self.round_normal(results.values);
+                if results.are_right == [true; LANES] {
+                    sums.copy_from_slice(&rounded[..sums.len()]);
+                    continue;
+                }
                 for (lane, sum) in sums.iter_mut().enumerate() {
                     *sum = if results.are_right[lane] {
                         rounded[lane]
@@ -185,8 +197,19 @@ pub fn multiply_add_f64(k: usize, a: &[f64], b: &[f64], sums: &mut [f64]) {
     assert_eq!(sums.len(), (a.len() / k) * (b.len() / k), "the number of sums");
     let rows_and_columns = a.chunks_exact(k).flat_map(|row| b.chunks_exact(k).map(move |column| (row, column)));
     for (sum, (row, column)) in sums.iter_mut().zip(rows_and_columns) {
-        *sum = row.iter().zip(column).fold(*sum, |sum, (a, b)| a.mul_add(*b, sum));
+        *sum = row.iter().zip(column).fold(*sum, |sum, (a, b)| fused_multiply_add(*a, *b, sum));
     }
+}
+
+/// Returns `a * b + sum`, rounded once. A NaN has the bits that an H100 returns.
+fn fused_multiply_add(a: f64, b: f64, sum: f64) -> f64 {
+    const INVALID: u64 = 0xFFF8_0000_0000_0000;
+    let result = a.mul_add(b, sum);
+    if !result.is_nan() {
+        return result;
+    }
+    let source = [b, sum, a].into_iter().find(|operand| operand.is_nan());
+    f64::from_bits(source.map_or(INVALID, |operand| operand.to_bits() | 1 << 51))
 }
 
 /// Returns `value`, or the NaN of tensor cores for any NaN.

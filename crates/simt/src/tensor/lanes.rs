@@ -5,6 +5,7 @@
 //! is outside the exponents of `f32`.
 
 use super::arithmetic::Precision;
+use super::rounding::power_of_two;
 
 /// The number of elements of the result that are computed together.
 pub(super) const LANES: usize = 8;
@@ -17,11 +18,17 @@ struct Range {
 }
 
 impl Range {
-    const NONE: Self = Self { min: f32::MAX, max: 0.0 };
-
-    fn with(self, power: f32) -> Self {
-        let is_less = power < self.min && power != 0.0;
-        Self { min: if is_less { power } else { self.min }, max: if power > self.max { power } else { self.max } }
+    /// Returns the range of powers of two and zeros.
+    #[inline]
+    fn new(powers: &[f32]) -> Self {
+        // The bits of floats that are not negative have the floats' order, and integers have vector instructions.
+        let (mut min, mut max) = (f32::MAX.to_bits() as i32, 0);
+        for power in powers {
+            let bits = power.to_bits() as i32;
+            min = min.min(if bits == 0 { i32::MAX } else { bits });
+            max = max.max(bits);
+        }
+        Self { min: f32::from_bits(min as u32), max: f32::from_bits(max as u32) }
     }
 
     /// True if every product of an element of each range is 0 or a normal number.
@@ -30,89 +37,92 @@ impl Range {
     }
 }
 
-/// A row of the first factor. [`load`](Self::load) replaces it.
-pub(super) struct Row {
-    values: Vec<f32>,
-    powers: Vec<f32>,
+/// A row of the first factor, with zeros up to `K` elements.
+pub(super) struct Row<const K: usize> {
+    values: [f32; K],
+    powers: [f32; K],
     range: Range,
 }
 
-impl Row {
-    /// Returns a row of `k` zeros.
-    pub(super) fn new(k: usize) -> Self {
-        Self { values: vec![0.0; k], powers: vec![0.0; k], range: Range::NONE }
-    }
-
-    /// Replaces the elements, in a format whose smallest normal number has the exponent `min_exponent`.
-    pub(super) fn load(&mut self, elements: &[f32], min_exponent: i32) {
-        self.values.copy_from_slice(elements);
-        self.range = Range::NONE;
-        for (to, &element) in self.powers.iter_mut().zip(elements) {
-            *to = power(element, min_exponent);
-            self.range = self.range.with(*to);
-        }
-    }
-}
-
-/// [`LANES`] columns of the second factor.
-pub(super) struct Columns {
-    values: Vec<[f32; LANES]>,
-    powers: Vec<[f32; LANES]>,
-    range: Range,
-}
-
-impl Columns {
-    /// Collects up to [`LANES`] columns of `k` elements, which are one after the other in `b`.
-    pub(super) fn new(b: &[f32], k: usize, min_exponent: i32) -> Self {
-        let zeros = || vec![[0.0; LANES]; k];
-        let mut columns = Self { values: zeros(), powers: zeros(), range: Range::NONE };
-        for (lane, column) in b.chunks_exact(k).enumerate() {
-            for (i, &element) in column.iter().enumerate() {
-                let power = power(element, min_exponent);
-                columns.values[i][lane] = element;
-                columns.powers[i][lane] = power;
-                columns.range = columns.range.with(power);
-            }
-        }
-        columns
-    }
-
-    /// Returns the sum of the products of `row` and each column, and of `c`, before the last rounding; or `None` for a
-    /// lane with an unusual exponent, infinity or NaN. Each sum is 0, or at least the smallest normal `f32`.
+impl<const K: usize> Row<K> {
+    /// Takes elements of a format whose smallest normal number has the exponent `min_exponent`.
     #[inline]
-    pub(super) fn dot(&self, row: &Row, c: &[f32; LANES], min_exponent: i32, precision: Precision) -> Sums {
+    pub(super) fn new(elements: &[f32], min_exponent: i32) -> Self {
+        let mut values = [0.0; K];
+        values[..elements.len()].copy_from_slice(elements);
+        let powers = values.map(|value| power(value, min_exponent));
+        Self { values, powers, range: Range::new(&powers) }
+    }
+}
+
+/// [`LANES`] columns of the second factor, with zeros up to `K` elements.
+pub(super) struct Columns<const K: usize> {
+    values: [[f32; LANES]; K],
+    powers: [[f32; LANES]; K],
+    range: Range,
+}
+
+impl<const K: usize> Columns<K> {
+    /// Takes up to [`LANES`] columns of `k` elements, which are one after the other in `b`.
+    #[inline]
+    pub(super) fn new(b: &[f32], k: usize, min_exponent: i32) -> Self {
+        let mut values = [[0.0; LANES]; K];
+        for (lane, column) in b.chunks_exact(k).enumerate() {
+            for (values, &element) in values.iter_mut().zip(column) {
+                values[lane] = element;
+            }
+        }
+        let powers = values.map(|values| values.map(|value| power(value, min_exponent)));
+        Self { values, powers, range: Range::new(powers.as_flattened()) }
+    }
+
+    /// Returns the sum of the products of `row` and each column, and of `c`, before the last rounding. Each sum is 0,
+    /// or at least the smallest normal `f32`. Lanes with an unusual exponent, an infinity or a NaN are not right.
+    #[inline]
+    pub(super) fn dot(&self, row: &Row<K>, c: &[f32; LANES], min_exponent: i32, precision: Precision) -> Sums {
+        let mut sums = Sums { values: [0.0; LANES], are_right: [false; LANES] };
         if !row.range.is_usual(self.range) {
-            return Sums { values: [0.0; LANES], are_right: [false; LANES] };
+            return sums;
         }
-        let mut top = c.map(|c| power(c, min_exponent));
-        for (a, b) in row.powers.iter().zip(&self.powers) {
-            for (top, b) in top.iter_mut().zip(b) {
-                *top = if a * b > *top { a * b } else { *top };
-            }
-        }
-        // The units of the integers, and 1 / unit, must be normal numbers.
-        let are_right = top.map(|top| top >= 2.0_f32.powi(precision.aligned - 126) && top < f32::INFINITY);
-        let mut scale = [0.0; LANES];
-        for ((scale, top), is_right) in scale.iter_mut().zip(top).zip(are_right) {
-            let bits = (((254 + precision.aligned) as u32) << 23).wrapping_sub(top.to_bits());
-            *scale = if is_right { f32::from_bits(bits) } else { 0.0 };
-        }
-        let mut sums = [0; LANES];
-        for (a, b) in row.values.iter().zip(&self.values) {
-            for ((sum, b), scale) in sums.iter_mut().zip(b).zip(&scale) {
-                // SAFETY: the product is finite, because the ranges are usual. It is below 4 `top`, and the scale is 0,
-                // or 2^25 / `top` or less. The scaled product is therefore below 2^27.
-                *sum += unsafe { (a * b * scale).to_int_unchecked::<i32>() };
-            }
-        }
-        let mut values = [0.0; LANES];
+        // The loops over `k` are unrolled, and those over the lanes become vector instructions.
+        let mut top = [0.0; LANES];
         for lane in 0..LANES {
-            // A NaN becomes 0, and C is at most twice `top`.
-            let c = (c[lane] * scale[lane]) as i32;
-            let unit = f64::from(top[lane]) * f64::from(2.0_f32.powi(-precision.aligned));
-            values[lane] = (f64::from(sums[lane]) + f64::from(c)) * unit;
+            let mut largest = power(c[lane], min_exponent);
+            for k in 0..K {
+                let power = row.powers[k] * self.powers[k][lane];
+                largest = if power > largest { power } else { largest };
+            }
+            top[lane] = largest;
         }
-        Sums { values, are_right }
+        // The unit of the integers and the scale must be normal numbers.
+        let least = power_of_two(precision.aligned - 126) as f32;
+        let mut scale = [0.0; LANES];
+        for lane in 0..LANES {
+            // If all elements are 0, any unit will do.
+            let is_zero = top[lane] == 0.0 && c[lane].to_bits() == 0;
+            top[lane] = if is_zero { 1.0 } else { top[lane] };
+            let is_right = top[lane] >= least && top[lane] < f32::INFINITY;
+            let bits = (((254 + precision.aligned) as u32) << 23).wrapping_sub(top[lane].to_bits());
+            scale[lane] = if is_right { f32::from_bits(bits) } else { 0.0 };
+            sums.are_right[lane] = is_right;
+        }
+        let mut integers = [0; LANES];
+        for lane in 0..LANES {
+            for k in 0..K {
+                let product = row.values[k] * self.values[k][lane] * scale[lane];
+                // SAFETY: the product of the elements is finite, because the ranges are usual, and below 4 `top`. The
+                // scale is 0, or at most 2^25 / `top`. The scaled product is therefore below 2^27.
+                integers[lane] += unsafe { product.to_int_unchecked::<i32>() };
+            }
+        }
+        for lane in 0..LANES {
+            let c = if sums.are_right[lane] { c[lane] * scale[lane] } else { 0.0 };
+            // SAFETY: where the lane is right, C is finite and below 2 `top`. The scaled C is therefore below 2^26.
+            let c = unsafe { c.to_int_unchecked::<i32>() };
+            let unit = f64::from(top[lane]) * power_of_two(-precision.aligned);
+            sums.values[lane] = (f64::from(integers[lane]) + f64::from(c)) * unit;
+        }
+        sums
     }
 }
 

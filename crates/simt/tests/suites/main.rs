@@ -29,5 +29,6 @@ mod schedules;
 mod scopes;
 mod shared_memory;
 mod synchronisations;
+mod tensor_arithmetic;
 mod uninitialised;
 mod warps;

@@ -150,7 +150,7 @@ mod by_atomics {
         unsafe {
             let mut before: u64 = atomic_load(place, false, Scope::Block);
             loop {
-                let seen = atomic_compare_exchange(place, before, word::arrived(before, drops), Scope::Block);
+                let seen = atomic_compare_exchange(place, before, word::arrived(before, drops, false), Scope::Block);
                 if seen == before {
                     return word::phase(before);
                 }

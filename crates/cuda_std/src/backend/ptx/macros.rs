@@ -164,6 +164,32 @@ macro_rules! __assertion {
     (host { $($host:tt)* } device { $($device:tt)* }) => { $($host)* };
 }
 
+/// Returns the generic address of parameter `$index` of the entry `$entry`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __parameter_address {
+    ($entry:literal, $index:expr) => {{
+        #[cfg(target_feature = "sm_90")]
+        {
+            let address: u64;
+            // SAFETY: the instructions only compute the address of the entry's parameter.
+            unsafe {
+                ::core::arch::asm!(
+                    ::core::concat!("// cuda_std tensor_map ", $entry, "_param_{index}\n\tmov.b64 {address}, ", $entry, "_param_{index};"),
+                    "cvta.param.u64 {address}, {address};",
+                    index = const $index,
+                    address = out(reg64) address,
+                    options(pure, nomem, nostack, preserves_flags)
+                )
+            };
+            address
+        }
+        // Every use of a tensor map ends the kernel with an error.
+        #[cfg(not(target_feature = "sm_90"))]
+        0
+    }};
+}
+
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __fail {

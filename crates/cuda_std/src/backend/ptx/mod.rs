@@ -15,6 +15,7 @@ mod macros;
 mod atomics;
 mod barriers;
 mod bits;
+mod bulk;
 mod cluster;
 mod cluster_atomics;
 mod copies;
@@ -34,6 +35,7 @@ mod wide_atomics;
 pub use atomics::*;
 pub use barriers::*;
 pub use bits::*;
+pub use bulk::*;
 pub use cluster::*;
 pub use cluster_atomics::*;
 pub use copies::Copies;
@@ -54,13 +56,15 @@ pub mod host_face {}
 
 /// Items used in the expansions of the crate's macros.
 pub mod macro_support {
+    pub use super::bulk::MapHandle;
     pub use super::memory::shared_pointer;
     pub use super::statics::{StaticPlace, StaticValue};
     pub use super::{compiler_fence, fail_with, instance, print};
     pub use crate::print::{NotShown, Piece, Pieces, Shown};
     pub use crate::{
         __assertion as assertion, __constant as constant, __fail as fail, __global_static as global_static,
-        __kernel as kernel, __kernel_list as kernel_list, __println as println, __shared_array as shared_array,
+        __kernel as kernel, __kernel_list as kernel_list, __parameter_address as parameter_address,
+        __println as println, __shared_array as shared_array,
     };
 }
 

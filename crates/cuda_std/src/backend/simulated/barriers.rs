@@ -5,7 +5,7 @@ extern crate std;
 use std::borrow::ToOwned;
 use std::format;
 
-use simt::{FaultKind, shared, thread};
+use simt::{FaultKind, bulk, cluster, shared, thread};
 
 use crate::barrier::{MAX_COUNT, word};
 
@@ -27,20 +27,57 @@ pub fn barrier_init(address: u32, count: u32) {
         misuse("the count of a barrier must be 1 to 2²⁰ − 1");
     }
     shared::store(address, word::new(count));
+    bulk::note_init(address);
 }
 
 #[track_caller]
 fn arrive(address: u32, drops: bool) -> u64 {
-    let before = shared::arrive(address, |before| {
-        let after = word::arrived(before, drops);
-        (after, word::phase(before) != word::phase(after))
-    });
+    let before = shared::arrive(address, |before| arrived(before, drops, bulk::is_outstanding(address)));
     check_initialised(address, before);
+    check_arrival(address, before);
     word::phase(before)
 }
 
+/// Returns the word of a barrier after an arrival, and true if the arrival ends a phase.
+fn arrived(before: u64, drops: bool, waits: bool) -> (u64, bool) {
+    let after = word::arrived(before, drops, waits);
+    (after, word::phase(before) != word::phase(after))
+}
+
 #[track_caller]
-fn check_initialised(address: u32, state: u64) {
+fn check_arrival(address: u32, before: u64) {
+    if word::missing(before) == 0 {
+        misuse(&format!(
+            "an arrival too many at {}, whose phase has all its arrivals and waits for bytes: give `init` the number \
+            of arrivals of a phase, including those of `arrive_and_expect`",
+            shared::barrier_name(address)
+        ));
+    }
+}
+
+#[track_caller]
+pub fn barrier_expect(address: u32, bytes: u32) {
+    check_initialised(address, bulk::peek(address));
+    bulk::expect(address, bytes, word::completed);
+}
+
+#[track_caller]
+pub fn barrier_arrive_and_expect(address: u32, bytes: u32) -> u64 {
+    barrier_expect(address, bytes);
+    arrive(address, false)
+}
+
+#[track_caller]
+pub fn barrier_arrive_at(address: u32, rank: u32) {
+    let before = cluster::arrive_at_barrier(cluster::map(address, rank), |before, waits| arrived(before, false, waits));
+    check_initialised(address, before);
+    check_arrival(address, before);
+}
+
+pub use bulk::{fence_init as fence_barrier_init, fence_proxy as fence_proxy_async};
+
+#[track_caller]
+pub(super) fn check_initialised(address: u32, state: u64) {
     if !word::is_initialised(state) {
         misuse(&format!(
             "{} is not initialised: let one thread call `init`, followed by a block barrier",
@@ -62,6 +99,7 @@ pub fn barrier_arrive_and_drop(address: u32) -> u64 {
 /// Loads the word of a barrier.
 #[track_caller]
 fn load(address: u32) -> u64 {
+    bulk::poll(address);
     let state = shared::load_phase(address);
     check_initialised(address, state);
     state
@@ -88,6 +126,8 @@ pub fn barrier_is_over(address: u32, phase: u64) -> bool {
         )),
     }
 }
+
+pub use {barrier_is_over as barrier_try_wait, barrier_parity_is_over as barrier_try_wait_parity};
 
 #[track_caller]
 pub fn barrier_parity_is_over(address: u32, parity: bool) -> bool {

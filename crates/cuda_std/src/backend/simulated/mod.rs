@@ -11,6 +11,7 @@ use crate::Element;
 mod atomics;
 mod barriers;
 mod bits;
+mod bulk;
 mod call;
 mod cluster;
 mod cluster_atomics;
@@ -32,6 +33,7 @@ pub const CHECKS_EVERY_ACCESS: bool = true;
 
 /// Items that exist only on the host.
 pub mod host_face {
+    pub use super::bulk::MapHandle;
     pub use super::call::{Call, DeviceId, Kernel};
     pub use super::ladder::{Ladder, Rung, RungKernel, UnknownRung};
     pub use super::part::PartOutOfRange;
@@ -42,6 +44,7 @@ pub use crate::fp8::software::*;
 pub use atomics::*;
 pub use barriers::*;
 pub use bits::*;
+pub use bulk::*;
 pub use call::{DeviceId as Owner, Regions};
 pub use cluster::*;
 pub use cluster_atomics::*;

@@ -19,6 +19,12 @@ pub fn shuffle_idx(mask: u32, value: u32, source: u32) -> u32 {
 
 #[inline(always)]
 #[track_caller]
+pub fn elect_one() -> bool {
+    ballot(crate::warp::FULL_MASK, true).trailing_zeros() == thread::lane_id()
+}
+
+#[inline(always)]
+#[track_caller]
 fn shuffle_from(mask: u32, value: u32, source: Option<u32>) -> u32 {
     shuffle_idx(mask, value, source.filter(|&lane| lane < crate::warp::SIZE).unwrap_or(thread::lane_id()))
 }

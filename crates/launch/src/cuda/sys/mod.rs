@@ -81,6 +81,7 @@ mod ipc;
 mod libraries;
 mod modules;
 mod notify;
+mod tensor_maps;
 
 pub(super) use calls::*;
 pub(super) use extended::{launch_extended, max_active_clusters};
@@ -89,6 +90,7 @@ pub(super) use ipc::*;
 pub(super) use libraries::*;
 pub(super) use modules::*;
 pub(super) use notify::notify;
+pub(super) use tensor_maps::encode_tensor_map;
 
 /// Returns the address of a function that drivers have from CUDA `version` on.
 fn driver_function(name: &CStr, version: c_int) -> Option<*mut c_void> {

@@ -175,7 +175,7 @@ impl Weak {
         clocks.begin(number, threads, self.passes_fences);
         objects.clear();
         locations.clear();
-        phases.clear();
+        phases.begin(number);
         *sequential = VectorClock::default();
         waits.clear();
         self.publications.begin(number);
