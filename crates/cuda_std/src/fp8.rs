@@ -70,8 +70,8 @@ macro_rules! vector {
 }
 
 macro_rules! format {
-    ($type:ident $pair:ident $quad:ident $what:literal $pair_what:literal $quad_what:literal $from_f32:ident $to_f16x2:ident
-        $one:literal $max:literal $normal:literal $epsilon:literal $nan:literal) => {
+    ($type:ident $pair:ident $quad:ident $what:literal $pair_what:literal $quad_what:literal
+        $from_f32:ident $to_f16x2:ident $one:literal $max:literal $normal:literal $epsilon:literal $nan:literal) => {
         #[doc = $what]
         #[allow(non_camel_case_types, reason = "as Rust names its own floats")]
         #[derive(Clone, Copy, Default)]

@@ -72,11 +72,15 @@ pub fn multiply_tiles<const ROWS: u32>(a: Global<bf16>, b: Global<bf16>, c: Glob
     instances(T = [e4m3], V = [f32], K = [32]),
     instances(T = [tf32], V = [f32], K = [8])
 )]
-pub fn multiply_whole_tiles<T, V, const K: usize>(a: Global<T>, b: Global<T>, c: GlobalMut<V>)
-where
+pub fn multiply_whole_tiles<
     T: Product<T, V, 16, 8, K> + Tile<16, K, Registers = [u32; 4]> + Tile<K, 8, Registers = [u32; 2]>,
     V: Tile<16, 8>,
-{
+    const K: usize,
+>(
+    a: Global<T>,
+    b: Global<T>,
+    c: GlobalMut<V>,
+) {
     let (left, right) = (shared_array![T; 16 * K], shared_array![T; 8 * K]);
     for i in thread::block_stride(16 * K) {
         left.store(i, a.load(i));

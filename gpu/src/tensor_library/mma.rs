@@ -17,16 +17,19 @@ use cuda_std::{Global, GlobalMut, bf16, e4m3, e5m2, f16, kernel, thread};
     instances(T = [i8, u8], U = [i8, u8], V = [i32], M = [16], N = [8], K = [16, 32]),
     instances(T = [e4m3, e5m2], U = [e4m3, e5m2], V = [f32], M = [16], N = [8], K = [32])
 )]
-pub fn multiply<T, U, V, const M: usize, const N: usize, const K: usize>(
+pub fn multiply<
+    T: Product<U, V, M, N, K>,
+    U: Tile<K, N>,
+    V: Tile<M, N>,
+    const M: usize,
+    const N: usize,
+    const K: usize,
+>(
     a: Global<T>,
     b: Global<U>,
     c: Global<V>,
     d: GlobalMut<V>,
-) where
-    T: Product<U, V, M, N, K>,
-    U: Tile<K, N>,
-    V: Tile<M, N>,
-{
+) {
     let block = thread::block_idx_x() as usize;
     let a = Fragment::<A, T, M, K>::load(RowMajor(a, K), M * block, 0);
     let b = Fragment::<B, U, K, N>::load(ColumnMajor(b, K), 0, N * block);

@@ -179,11 +179,11 @@ pub fn tiles(device: &Device) -> Result<(), CaseError> {
     equal("c by columns", &c.download()?, &expected)
 }
 
-fn whole_tile<T: Small, V: Small, const K: usize>(device: &Device) -> Result<(), CaseError>
+fn whole_tile<T, V, const K: usize>(device: &Device) -> Result<(), CaseError>
 where
     kernels::multiply_whole_tiles<T, V, K>: Kernel,
-    T: Product<T, V, 16, 8, K> + Tile<16, K, Registers = [u32; 4]> + Tile<K, 8, Registers = [u32; 2]>,
-    V: Tile<16, 8>,
+    T: Small + Product<T, V, 16, 8, K> + Tile<16, K, Registers = [u32; 4]> + Tile<K, 8, Registers = [u32; 2]>,
+    V: Small + Tile<16, 8>,
 {
     let (a, b) = (random::<T>(16 * K, 6), random::<T>(8 * K, 7));
     let (da, db, mut c) = (device.upload(&a)?, device.upload(&b)?, device.alloc::<V>(128)?);

@@ -73,9 +73,12 @@ impl Product {
     /// If `k` or a length does not fit.
     pub fn multiply_add(self, a: &[f32], b: &[f32], sums: &mut [f32]) {
         let most = if self.has_bytes() { 32 } else { 16 };
-        assert!(1 <= self.k && self.k <= most && (!self.has_bytes() || self.k % 4 == 0), "no instruction: {self:?}");
         assert!(
-            a.len() % self.k == 0 && b.len() % self.k == 0,
+            1 <= self.k && self.k <= most && (!self.has_bytes() || self.k.is_multiple_of(4)),
+            "no instruction: {self:?}"
+        );
+        assert!(
+            a.len().is_multiple_of(self.k) && b.len().is_multiple_of(self.k),
             "the last row or column has less than {} elements",
             self.k
         );
@@ -133,7 +136,7 @@ impl Product {
     fn add_at_once(self, a: &[f32], b: &[f32], sums: &mut [f32]) {
         match self.k {
             ..=8 => self.add_in_lanes::<8>(a, b, sums),
-            ..=16 => self.add_in_lanes::<16>(a, b, sums),
+            9..=16 => self.add_in_lanes::<16>(a, b, sums),
             _ => self.add_in_lanes::<32>(a, b, sums),
         }
     }
@@ -193,7 +196,10 @@ impl Product {
 ///
 /// If `k` is 0 or a length does not fit.
 pub fn multiply_add_f64(k: usize, a: &[f64], b: &[f64], sums: &mut [f64]) {
-    assert!(k > 0 && a.len() % k == 0 && b.len() % k == 0, "the last row or column has less than {k} elements");
+    assert!(
+        k > 0 && a.len().is_multiple_of(k) && b.len().is_multiple_of(k),
+        "the last row or column has less than {k} elements"
+    );
     assert_eq!(sums.len(), (a.len() / k) * (b.len() / k), "the number of sums");
     let rows_and_columns = a.chunks_exact(k).flat_map(|row| b.chunks_exact(k).map(move |column| (row, column)));
     for (sum, (row, column)) in sums.iter_mut().zip(rows_and_columns) {

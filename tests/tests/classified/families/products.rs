@@ -121,7 +121,7 @@ fn products_of_two_branches(_x: GlobalMut<u32>, y: GlobalMut<u32>) {
     let sums = if lane.is_multiple_of(2) {
         a.multiply_add(b, zero()) // fault
     } else {
-        a.multiply_add(b, zero()) // fault
+        a.multiply_add(b, Accumulator::zero()) // fault
     };
     y.store(lane, first(sums));
 }

@@ -11,7 +11,8 @@ macro_rules! load {
         $(let $register: u32;)*
         // SAFETY: the caller has checked that the rows are in the block's shared memory.
         unsafe {
-            asm!(concat!("ldmatrix.sync.aligned.m8n8.x", $count, $trans, ".shared.b16 {{", $($name,)* "}}, [{address}];"),
+            asm!(concat!("ldmatrix.sync.aligned.m8n8.x", $count, $trans, ".shared.b16 {{", $($name,)*
+                    "}}, [{address}];"),
                 $($register = out(reg32) $register,)* address = in(reg32) $address,
                 options(nomem, nostack, preserves_flags));
         }
@@ -56,7 +57,8 @@ macro_rules! store {
         let [$($register),*] = copy($registers);
         // SAFETY: the caller has checked that the rows are in the block's shared memory.
         unsafe {
-            asm!(concat!("stmatrix.sync.aligned.m8n8.x", $count, $trans, ".shared.b16 [{address}], {{", $($name,)* "}};"),
+            asm!(concat!("stmatrix.sync.aligned.m8n8.x", $count, $trans, ".shared.b16 [{address}], {{", $($name,)*
+                    "}};"),
                 $($register = in(reg32) $register,)* address = in(reg32) $address,
                 options(nomem, nostack, preserves_flags));
         }

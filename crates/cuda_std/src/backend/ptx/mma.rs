@@ -36,7 +36,8 @@ macro_rules! instruction {
 }
 
 macro_rules! define {
-    ($([$arch:tt $feature:tt] $a:ident $b:ident $c:ident $m:tt $n:tt $k:tt $class:ident $registers:tt $types:tt;)*) => {$(
+    ($([$arch:tt $feature:tt] $a:ident $b:ident $c:ident $m:tt $n:tt $k:tt
+        $class:ident $registers:tt $types:tt;)*) => {$(
         impl Product<$b, $c, $m, $n, $k> for $a {
             #[cfg(target_feature = $feature)]
             #[inline(always)]
@@ -45,7 +46,9 @@ macro_rules! define {
                 b: <$b as Tile<$k, $n>>::Registers,
                 c: <$c as Tile<$m, $n>>::Registers,
             ) -> <$c as Tile<$m, $n>>::Registers {
-                instruction! { $registers $class concat!("mma.sync.aligned.m", $m, "n", $n, "k", $k, ".row.col.", $types), a b c }
+                instruction! {
+                    $registers $class concat!("mma.sync.aligned.m", $m, "n", $n, "k", $k, ".row.col.", $types), a b c
+                }
             }
 
             #[cfg(not(target_feature = $feature))]
