@@ -62,7 +62,8 @@ pub(super) struct Precision {
 impl Product {
     /// Adds the products of `m` rows of A and `n` columns of B to the `m` × `n` sums.
     ///
-    /// `a` has one row after the other, `b` has one column after the other, and `sums` has one row after the other.
+    /// `a` has one row after the other, `b` has one column after the other, and `sums` has one row after the other. Every
+    /// element must be a value of its format.
     ///
     /// In `mma.sync` with factors of 8 bits, an H100 converts the factors to `f16`. Of every four elements, a first
     /// instruction for `f16` multiplies the first two, from a sum of 0. A second instruction adds the products of the
@@ -73,9 +74,12 @@ impl Product {
     /// If `k` or a length does not fit.
     pub fn multiply_add(self, a: &[f32], b: &[f32], sums: &mut [f32]) {
         let most = if self.has_bytes() { 32 } else { 16 };
-        assert!(1 <= self.k && self.k <= most && (!self.has_bytes() || self.k % 4 == 0), "no instruction: {self:?}");
         assert!(
-            a.len() % self.k == 0 && b.len() % self.k == 0,
+            1 <= self.k && self.k <= most && (!self.has_bytes() || self.k.is_multiple_of(4)),
+            "no instruction: {self:?}"
+        );
+        assert!(
+            a.len().is_multiple_of(self.k) && b.len().is_multiple_of(self.k),
             "the last row or column has less than {} elements",
             self.k
         );
@@ -132,8 +136,8 @@ impl Product {
     /// One instruction of the hardware.
     fn add_at_once(self, a: &[f32], b: &[f32], sums: &mut [f32]) {
         match self.k {
-            ..=8 => self.add_in_lanes::<8>(a, b, sums),
-            ..=16 => self.add_in_lanes::<16>(a, b, sums),
+            0..=8 => self.add_in_lanes::<8>(a, b, sums),
+            9..=16 => self.add_in_lanes::<16>(a, b, sums),
             _ => self.add_in_lanes::<32>(a, b, sums),
         }
     }
@@ -187,13 +191,17 @@ impl Product {
 }
 
 /// Adds the products of rows and columns of `f64` to the sums; the order of the elements is that of
-/// [`Product::multiply_add`]. From C on, every product is added by a fused multiply-add, in the order of `k`.
+/// [`Product::multiply_add`]. From C on, every product is added by a fused multiply-add, in the order of `k`. NaNs have
+/// the bits that an H100 returns.
 ///
 /// # Panics
 ///
 /// If `k` is 0 or a length does not fit.
 pub fn multiply_add_f64(k: usize, a: &[f64], b: &[f64], sums: &mut [f64]) {
-    assert!(k > 0 && a.len() % k == 0 && b.len() % k == 0, "the last row or column has less than {k} elements");
+    assert!(
+        k > 0 && a.len().is_multiple_of(k) && b.len().is_multiple_of(k),
+        "the last row or column has less than {k} elements"
+    );
     assert_eq!(sums.len(), (a.len() / k) * (b.len() / k), "the number of sums");
     let rows_and_columns = a.chunks_exact(k).flat_map(|row| b.chunks_exact(k).map(move |column| (row, column)));
     for (sum, (row, column)) in sums.iter_mut().zip(rows_and_columns) {
@@ -201,7 +209,7 @@ pub fn multiply_add_f64(k: usize, a: &[f64], b: &[f64], sums: &mut [f64]) {
     }
 }
 
-/// Returns `a * b + sum`, rounded once. A NaN has the bits that an H100 returns.
+/// Returns `a * b + sum`, rounded once. Of several NaNs, an H100 returns that of `b`, then `sum`, then `a`.
 fn fused_multiply_add(a: f64, b: f64, sum: f64) -> f64 {
     const INVALID: u64 = 0xFFF8_0000_0000_0000;
     let result = a.mul_add(b, sum);
