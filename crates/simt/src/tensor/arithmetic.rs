@@ -62,7 +62,8 @@ pub(super) struct Precision {
 impl Product {
     /// Adds the products of `m` rows of A and `n` columns of B to the `m` × `n` sums.
     ///
-    /// `a` has one row after the other, `b` has one column after the other, and `sums` has one row after the other.
+    /// `a` has one row after the other, `b` has one column after the other, and `sums` has one row after the other. Every
+    /// element must be a value of its format.
     ///
     /// In `mma.sync` with factors of 8 bits, an H100 converts the factors to `f16`. Of every four elements, a first
     /// instruction for `f16` multiplies the first two, from a sum of 0. A second instruction adds the products of the
@@ -190,7 +191,8 @@ impl Product {
 }
 
 /// Adds the products of rows and columns of `f64` to the sums; the order of the elements is that of
-/// [`Product::multiply_add`]. From C on, every product is added by a fused multiply-add, in the order of `k`.
+/// [`Product::multiply_add`]. From C on, every product is added by a fused multiply-add, in the order of `k`. NaNs have
+/// the bits that an H100 returns.
 ///
 /// # Panics
 ///
@@ -207,7 +209,7 @@ pub fn multiply_add_f64(k: usize, a: &[f64], b: &[f64], sums: &mut [f64]) {
     }
 }
 
-/// Returns `a * b + sum`, rounded once. A NaN has the bits that an H100 returns.
+/// Returns `a * b + sum`, rounded once. Of several NaNs, an H100 returns that of `b`, then `sum`, then `a`.
 fn fused_multiply_add(a: f64, b: f64, sum: f64) -> f64 {
     const INVALID: u64 = 0xFFF8_0000_0000_0000;
     let result = a.mul_add(b, sum);
