@@ -5,7 +5,7 @@ use std::io;
 use std::sync::{Arc, Mutex};
 
 use launch::{Device, PtxModule};
-use simt::{Profiles, Simulator};
+use simt::{Dim3, Profiles, Simulator};
 
 use crate::assembled::AssembledKernels;
 use crate::figures::KernelFigures;
@@ -31,11 +31,7 @@ impl Explainer<'_> {
     /// Returns an explainer for `gpu` that has neither sources nor resources. It discards the lines that kernels print.
     pub fn new(gpu: &'static Gpu) -> Self {
         let profiles = Profiles::default();
-        let simulator = Simulator::new()
-            .with_profiles(profiles.clone())
-            .with_multiprocessors(gpu.multiprocessors)
-            .with_output(Arc::new(Mutex::new(io::sink())));
-        let device = Device::simulated(simulator);
+        let device = Device::simulated(simulator(gpu, &profiles));
         let assembled = AssembledKernels::default();
         Self { gpu, device, profiles, sources: None, resources: Box::new(|_, _| None), assembled }
     }
@@ -45,6 +41,13 @@ impl<'a> Explainer<'a> {
     /// Sets the sources whose lines are shown beside the figures.
     pub fn with_sources(self, sources: &'a Sources) -> Self {
         Self { sources: Some(sources), ..self }
+    }
+
+    /// Makes the kernels' figures have the steps of the warp of `thread`, the index of a block and that of a thread in
+    /// it, instead of the first warp.
+    pub fn with_steps_of(self, thread: (Dim3, Dim3)) -> Self {
+        let simulator = simulator(self.gpu, &self.profiles).with_steps_of(thread);
+        Self { device: Device::simulated(simulator), ..self }
     }
 
     /// Sets the function that returns the registers and static shared memory of a kernel. Its arguments are the
@@ -90,6 +93,14 @@ impl<'a> Explainer<'a> {
         }
         Ok((result, kernels))
     }
+}
+
+/// Returns a simulator with the multiprocessors of `gpu`, which collects profiles and discards what kernels print.
+fn simulator(gpu: &Gpu, profiles: &Profiles) -> Simulator {
+    Simulator::new()
+        .with_profiles(profiles.clone())
+        .with_multiprocessors(gpu.multiprocessors)
+        .with_output(Arc::new(Mutex::new(io::sink())))
 }
 
 impl fmt::Debug for Explainer<'_> {

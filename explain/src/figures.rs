@@ -1,9 +1,10 @@
 //! The figures of a kernel's launches, per line and in sum.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use simt::{Profile, WarpStep};
+use simt::{Profile, SourceLocation, WarpStep};
 
 use crate::gpus::Gpu;
 use crate::meaning;
@@ -166,6 +167,9 @@ pub struct KernelFigures {
     pub sites: Vec<AccessSite>,
     /// The branches of the kernel. The branch that diverges most often comes first.
     pub branches: Vec<BranchSite>,
+    /// The source sites of the barriers, each with the number of times that a block has reached it, in source order.
+    #[serde(skip)]
+    pub barrier_sites: BTreeMap<SourceLocation, u64>,
     /// The first steps of the first warp of the first launch, for a [`Picture`](crate::Picture).
     #[serde(skip)]
     pub steps: Vec<WarpStep>,
@@ -222,6 +226,9 @@ impl KernelFigures {
                 Some(there) => there.add(&site),
                 None => self.sites.push(site),
             }
+        }
+        for (site, count) in &profile.barrier_sites {
+            *self.barrier_sites.entry(site.clone()).or_default() += count;
         }
         for branch in &profile.branches {
             let branch = BranchSite::new(branch, sources);

@@ -190,12 +190,18 @@ impl Profile {
     /// The message of that assertion.
     pub fn check_barriers(&self, max: u32) -> Result<(), String> {
         let most = |a: &&KernelFigures, b: &&KernelFigures| a.barriers_per_block().total_cmp(&b.barriers_per_block());
-        let kernel = self.kernels.iter().max_by(most).map_or("", |kernel| kernel.family);
-        let found = self.barriers_per_block();
+        let Some(kernel) = self.kernels.iter().max_by(most) else { return Ok(()) };
+        let (found, family) = (kernel.barriers_per_block(), kernel.family);
         if found <= f64::from(max) {
             return Ok(());
         }
-        Err(format!("a block of `{kernel}` reaches {} barriers: at most {max} are allowed", number(found)))
+        let mut text = format!("a block of `{family}` reaches {} barriers: at most {max} are allowed\n", number(found));
+        let blocks = kernel.launches.iter().map(|launches| launches.launches * launches.blocks()).sum::<u64>().max(1);
+        for (at, count) in &kernel.barrier_sites {
+            let each = number(*count as f64 / blocks as f64);
+            text += &format!("  {}:{}: {each} per block\n", at.file, at.line);
+        }
+        Err(text)
     }
 
     /// Checks that the warps of a block make at most `max` requests to shared memory, on average over the blocks of all
@@ -307,7 +313,8 @@ mod tests {
         }
         assert_eq!(profiled().check_requests(1.0, 512), Ok(()));
         let text = message(|profile| profile.assert_barriers(2));
-        assert_eq!(text, "a block of `wasteful` reaches 3 barriers: at most 2 are allowed");
+        assert!(text.starts_with("a block of `wasteful` reaches 3 barriers: at most 2 are allowed\n"), "{text}");
+        assert_eq!((text.matches("profile.rs:").count(), text.matches(": 1 per block\n").count()), (3, 3), "{text}");
         assert_eq!(profiled().check_shared_requests(2), Ok(()));
         let text = profiled().check_shared_requests(1).unwrap_err();
         assert!(

@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use explain::check::{Report, STREAM_RACE, Settings};
 use explain::{Case, Explainer, Gpu, Profile};
-use launch::FaultKind;
+use launch::{Dim3, Fault, FaultKind};
 
 use crate::gpu::{self, Timed};
-use crate::outcome::{Outcome, Score, print_json};
+use crate::outcome::{Outcome, Pictures, Score, print_json};
 
 /// An exercise, which a `check.rs` makes: a [`Case`], and the budgets of its kernels.
 #[derive(Debug)]
@@ -101,9 +101,13 @@ impl Exercise {
     pub fn outcome(&self) -> Outcome {
         let report = self.case.report(&self.settings, self.thorough);
         let explainer = Explainer::new(Gpu::default_gpu());
-        if let Some(fault) = report.fault_texts().next() {
-            let profile = if is_drawn(&report) { self.case.profile_small(&explainer).ok() } else { None };
-            return Outcome::fault(fault, &report, profile.as_ref().map(|(profile, _)| profile));
+        if let Some(text) = report.fault_texts().next() {
+            let fault = report.findings().find_map(|(_, finding)| finding.fault.as_deref());
+            let thread = fault.and_then(thread_of_later_warp);
+            let explainer = if let Some(thread) = thread { explainer.with_steps_of(thread) } else { explainer };
+            let profile = if is_drawn(&report) { self.case.profile_of_fault(&report, &explainer).ok() } else { None };
+            let pictures = Pictures::new(profile.as_ref().map(|(profile, _)| profile), fault, thread);
+            return Outcome { pictures, ..Outcome::error(text) };
         }
         match self.case.profile(&explainer) {
             Err(error) => Outcome::error(error.to_string()),
@@ -126,6 +130,13 @@ impl Exercise {
         exceeded.extend(self.shared_requests.and_then(|max| profile.check_shared_requests(max).err()));
         exceeded
     }
+}
+
+/// Returns the block and the thread of `fault`, unless they are in the first warp or unknown.
+fn thread_of_later_warp(fault: &Fault) -> Option<(Dim3, Dim3)> {
+    let (block, thread) = (fault.block?, fault.thread?);
+    let is_first = (block.x, block.y, block.z, thread.y, thread.z) == (0, 0, 0, 0, 0) && thread.x < 32;
+    (!is_first).then_some((block, thread))
 }
 
 /// Returns true if the first fault of `report` has a picture of the kernel's accesses. Kernels that wait for ever have

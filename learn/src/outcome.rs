@@ -2,9 +2,8 @@
 
 use std::process::ExitCode;
 
-use explain::check::Report;
 use explain::{KernelFigures, Picture, Profile};
-use launch::Fault;
+use launch::{Dim3, Fault};
 use serde::{Deserialize, Serialize};
 
 /// The outcome of the check of an exercise.
@@ -32,15 +31,19 @@ pub struct Pictures {
 }
 
 impl Pictures {
-    /// Draws the kernel that has the fault, or without a fault the kernel whose accesses take longest.
-    fn new(profile: Option<&Profile>, fault: Option<&Fault>) -> Option<Self> {
+    /// Draws the kernel that has the fault, or without a fault the kernel whose accesses take longest. `thread` is the
+    /// block and the thread whose warp's steps `profile` has, unless it is the first warp.
+    pub(crate) fn new(profile: Option<&Profile>, fault: Option<&Fault>, thread: Option<(Dim3, Dim3)>) -> Option<Self> {
         let kernels = profile.map_or(&[][..], |profile| &profile.kernels);
         let seconds = |kernel: &&KernelFigures| kernel.moved_seconds.max(kernel.shared_seconds);
         let kernel = match fault {
             Some(fault) => kernels.iter().find(|kernel| kernel.entry == fault.kernel),
             None => kernels.iter().max_by(|a, b| seconds(a).total_cmp(&seconds(b))),
         };
-        let picture = Picture::new(kernel.map_or(&[], |kernel| &kernel.steps), fault);
+        let mut picture = Picture::new(kernel.map_or(&[], |kernel| &kernel.steps), fault);
+        if let Some((block, thread)) = thread {
+            picture = picture.of_warp(block, thread);
+        }
         let title = kernel.map_or_else(|| fault.map_or("", |fault| fault.kernel), |kernel| kernel.family);
         let (text, coloured, svg) = (picture.text(false), picture.text(true), picture.svg(title));
         (!picture.is_empty()).then_some(Self { text, coloured, svg })
@@ -72,20 +75,14 @@ impl Score {
 }
 
 impl Outcome {
-    /// Returns the outcome of kernels with a fault: the first of `report`, whose text is `text`.
-    pub(crate) fn fault(text: String, report: &Report, profile: Option<&Profile>) -> Self {
-        let fault = report.findings().find_map(|(_, finding)| finding.fault.as_deref());
-        Self { is_passed: false, text, score: None, pictures: Pictures::new(profile, fault) }
-    }
-
-    /// Returns the outcome of a case that could not be profiled.
+    /// Returns the outcome of a case that failed with `text`, without pictures.
     pub(crate) fn error(text: String) -> Self {
         Self { is_passed: false, text, score: None, pictures: None }
     }
 
     /// Returns the outcome of kernels without a fault. `exceeded` are the texts of the budgets that they exceed.
     pub(crate) fn of_profile(exceeded: Vec<String>, profile: &Profile, score: Score) -> Self {
-        let pictures = Pictures::new(Some(profile), None);
+        let pictures = Pictures::new(Some(profile), None, None);
         Self { is_passed: exceeded.is_empty(), text: exceeded.join("\n"), score: Some(score), pictures }
     }
 

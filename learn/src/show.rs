@@ -78,7 +78,8 @@ fn compared(own: &Score, reference: &Score, lines: [usize; 2]) -> String {
         row("barriers per block", &|score| number(score.barriers)),
         ["lines of code".to_owned(), lines[0].to_string(), lines[1].to_string()],
     ];
-    table(["", "yours", "the course's"], rows).to_string()
+    let table = table(["", "yours", "the course's"], rows);
+    format!("{table}\nlines of code: of the whole file, without empty lines and comments")
 }
 
 /// Returns the list of all exercises.

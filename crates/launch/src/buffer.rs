@@ -322,7 +322,9 @@ impl<T: DeviceCopy> Buffer<T> {
     }
 
     pub(crate) fn pointer(&self) -> *mut T {
-        self.memory.address().map_or(ptr::dangling_mut(), <*mut u8>::cast)
+        // Each empty buffer has another address, so that reports can name the view of an access out of its bounds.
+        let dangling = || ptr::without_provenance_mut(self.memory.id().distinct_address());
+        self.memory.address().map_or_else(dangling, <*mut u8>::cast)
     }
 
     pub(crate) fn check_len(&self, what: &'static str, other: usize) -> Result<(), Error> {

@@ -36,23 +36,23 @@ use crate::properties::{KernelResources, Occupancy, Properties};
 /// # Methods of other crates
 ///
 /// The algorithms of the crate `gridstride` are methods of a device, too. `use gridstride::prelude::*;` imports the
-/// traits that add them:
+/// traits that add them, and that crate documents them:
 ///
 /// | trait | methods |
 /// |---|---|
-/// | [`ReduceExt`](../gridstride/reduce/trait.ReduceExt.html) | `reduce`, `sum_as`, `arg_min`, `arg_max` |
-/// | [`ScanExt`](../gridstride/scan/trait.ScanExt.html) | `scan_inclusive`, `scan_exclusive` |
-/// | [`SortExt`](../gridstride/sort/trait.SortExt.html) | `sort`, `sort_with`, `sorted`, `sort_into`, `sort_pairs`, `argsort`, `top_k`, `sort_by_fields`, `sort_segments` |
-/// | [`MergeSortExt`](../gridstride/merge_sort/trait.MergeSortExt.html) | `sort_by`, `sorted_by`, `merge_by` |
-/// | [`SelectExt`](../gridstride/select/trait.SelectExt.html) | `select`, `select_flagged`, `partition`, `unique`, `run_length_encode` |
-/// | [`ByKeyExt`](../gridstride/by_key/trait.ByKeyExt.html) | `reduce_by_key`, `scan_by_key_inclusive`, `scan_by_key_exclusive` |
-/// | [`SegmentsExt`](../gridstride/segments/trait.SegmentsExt.html) | `reduce_segments`, `scan_segments_inclusive`, `scan_segments_exclusive` |
-/// | [`HistogramExt`](../gridstride/histogram/trait.HistogramExt.html) | `histogram` |
-/// | [`TransposeExt`](../gridstride/transpose/trait.TransposeExt.html) | `transpose` |
-/// | [`SaxpyExt`](../gridstride/saxpy/trait.SaxpyExt.html) | `saxpy` |
-/// | [`ScaleExt`](../gridstride/scale/trait.ScaleExt.html) | `scale` |
+/// | `ReduceExt` | `reduce`, `sum_as`, `arg_min`, `arg_max` |
+/// | `ScanExt` | `scan_inclusive`, `scan_exclusive` |
+/// | `SortExt` | `sort`, `sort_with`, `sorted`, `sort_into`, `sort_pairs`, `argsort`, `top_k`, `sort_by_fields`, `sort_segments` |
+/// | `MergeSortExt` | `sort_by`, `sorted_by`, `merge_by` |
+/// | `SelectExt` | `select`, `select_flagged`, `partition`, `unique`, `run_length_encode` |
+/// | `ByKeyExt` | `reduce_by_key`, `scan_by_key_inclusive`, `scan_by_key_exclusive` |
+/// | `SegmentsExt` | `reduce_segments`, `scan_segments_inclusive`, `scan_segments_exclusive` |
+/// | `HistogramExt` | `histogram` |
+/// | `TransposeExt` | `transpose` |
+/// | `SaxpyExt` | `saxpy` |
+/// | `ScaleExt` | `scale` |
 ///
-/// [`LifeExt`](../life/trait.LifeExt.html) of the crate `life` adds `life`.
+/// `LifeExt` of the crate `life` adds `life`.
 #[derive(Clone)]
 pub struct Device(Arc<Inner<dyn Backend>>);
 

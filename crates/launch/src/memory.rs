@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::copies::PeerCopy;
 use crate::device::Device;
 use crate::error::Error;
+use crate::host_memory::ALIGNMENT;
 use crate::objects::Allocated;
 use crate::ordering;
 
@@ -19,6 +20,11 @@ impl MemoryId {
     pub(crate) fn new() -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Returns an address that no other memory without bytes has. It is a multiple of 256, and not 0.
+    pub(crate) fn distinct_address(self) -> usize {
+        (self.0 as usize).wrapping_add(1).wrapping_mul(ALIGNMENT)
     }
 }
 

@@ -67,6 +67,12 @@ impl Finding {
         Self { kind, name, message, kernel: None, here: None, there: None, element: None, remedy: None, fault: None }
     }
 
+    /// Returns the finding with the access of a thread, such as the store of a wrong result. `does` says what it does.
+    #[must_use]
+    pub fn at(self, side: &RaceSide, does: String) -> Self {
+        Self { here: Some(Side::new(Some(side.block), Some(side.thread), &side.location, Some(does))), ..self }
+    }
+
     /// Returns the finding for `fault`.
     pub fn of_fault(fault: &Fault) -> Self {
         let here = fault.location.as_ref().map(|location| Side::new(fault.block, fault.thread, location, None));
@@ -94,6 +100,11 @@ impl Finding {
                 finding.there = copy.as_deref().map(|copy| {
                     Side::new(fault.block, Some(copy.thread), &copy.location, Some("asynchronous copy".to_owned()))
                 });
+            }
+            FaultKind::OutOfBounds { .. } => {
+                if let Some((here, at)) = finding.here.as_mut().zip(fault.location.as_ref()) {
+                    here.does = source::access_at(at).map(str::to_owned);
+                }
             }
             FaultKind::BarrierNotReached { missing, .. } => finding.there = there(missing),
             FaultKind::ClusterBarrierNotReached { block, missing, .. } => {
@@ -154,7 +165,8 @@ impl Finding {
         Self { kernel, here: Some(here), there, ..Self::new(kind, note.to_string()) }
     }
 
-    /// Returns true if both findings report the same mistake, that is, the same kind at the same lines.
+    /// Returns true if both findings report the same mistake, that is, the same kind at the same lines. Two wrong
+    /// results must also have the same message, because results that differ depend on the order of the threads.
     pub fn is_like(&self, other: &Self) -> bool {
         let line = |side: &Option<Side>| side.as_ref().map(|side| (side.file.clone(), side.line));
         let lines = |finding: &Self| {
@@ -162,7 +174,9 @@ impl Finding {
             lines.sort();
             lines
         };
-        self.kind == other.kind && lines(self) == lines(other) && (self.here.is_some() || self.message == other.message)
+        self.kind == other.kind
+            && lines(self) == lines(other)
+            && (self.kernel.is_some() || self.message == other.message)
     }
 
     /// Returns the finding as text for users. The text has the message, and then the threads with their source lines.

@@ -29,7 +29,7 @@ use simt::Reported;
 
 pub use self::finding::{Finding, Side};
 pub use self::sarif::sarif;
-pub use self::source::source_text;
+pub use self::source::{access_at, source_text};
 
 /// The environment variable that names the report file.
 pub const FILE: &str = "GRIDSTRIDE_REPORT";

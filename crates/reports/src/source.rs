@@ -17,10 +17,25 @@ static FILES: Mutex<BTreeMap<String, Option<String>>> = Mutex::new(BTreeMap::new
 
 /// Returns the source line at `location`, trimmed, or `None` if the file cannot be read or has no such line.
 pub(super) fn line(location: &SourceLocation) -> Option<String> {
+    whole_line(location).map(|line| line.trim().to_owned())
+}
+
+/// Returns the kind of access that the method called at `location` makes, such as "load" for `x.load(i)`. Returns
+/// `None` if the file cannot be read, or if the access is not made by such a method.
+pub fn access_at(location: &SourceLocation) -> Option<&'static str> {
+    let line = whole_line(location)?;
+    let column = usize::try_from(location.column).ok()?.checked_sub(1)?;
+    let method: String = line.chars().skip(column).take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+    let kinds = [("load", "load"), ("store", "store"), ("atomic", "atomic update"), ("fetch", "atomic update")];
+    kinds.into_iter().find(|(start, _)| method.starts_with(start)).map(|(_, kind)| kind)
+}
+
+/// Returns the source line at `location`.
+fn whole_line(location: &SourceLocation) -> Option<String> {
     let mut files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
     let text = files.entry(location.file.clone()).or_insert_with(|| source_text(&location.file));
     let index = usize::try_from(location.line).ok()?.checked_sub(1)?;
-    text.as_ref()?.lines().nth(index).map(|line| line.trim().to_owned())
+    text.as_ref()?.lines().nth(index).map(str::to_owned)
 }
 
 /// Returns the text of a source file, or `None` if it cannot be read. `file` is the name that the compiler recorded. A
@@ -43,5 +58,12 @@ mod tests {
         assert_eq!(line(&at(0)), None);
         assert_eq!(line(&at(100_000)), None);
         assert_eq!(line(&SourceLocation { file: "no/such.rs".to_owned(), line: 1, column: 1 }), None);
+    }
+
+    #[test]
+    fn the_method_at_a_column_names_the_access() {
+        let load = std::panic::Location::caller();
+        let at = |column| access_at(&SourceLocation { file: load.file().to_owned(), line: load.line(), column });
+        assert_eq!((at(13), at(9), at(0), at(400)), (Some("load"), None, None, None));
     }
 }

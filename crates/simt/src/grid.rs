@@ -18,6 +18,7 @@ use crate::director::Director;
 use crate::faults::Fault;
 use crate::geometry::{Dim3, KernelInfo, LaunchConfig};
 use crate::lanes::Thread;
+use crate::last_writes::LastWrites;
 use crate::memory_map::MemoryMap;
 use crate::order::BlockOrder;
 use crate::output::Output;
@@ -48,6 +49,7 @@ pub(crate) struct Grid<'a> {
     pub(crate) regions: &'a [Region],
     pub(crate) schedule: Schedule,
     pub(crate) synchronisations: Option<&'a Synchronisations>,
+    pub(crate) last_writes: Option<&'a LastWrites>,
     pub(crate) director: Option<Director>,
     /// The kernel's static variables, and the map that records their initialised bytes, if there is such a map.
     pub(crate) statics: Option<(&'a Statics, Option<&'a MemoryMap>)>,
@@ -123,6 +125,7 @@ impl<'a> Grid<'a> {
             config,
             schedule,
             synchronisations: None,
+            last_writes: None,
             director: None,
             statics: None,
             escaped: None,

@@ -111,6 +111,9 @@ fn bits_of<T: Pod>(value: T) -> Value {
 /// Notifies `watcher` of an access and follows the instruction that the watcher returns.
 #[inline(always)]
 fn notify_watcher(block: &Block, watcher: &dyn Watcher, touch: &Touch) {
+    if let Some(writes) = block.grid().last_writes {
+        writes.note(&block.context, touch);
+    }
     match watcher.access(&block.context, touch) {
         Next::Continue => {}
         Next::LetOthersRun => {

@@ -61,6 +61,22 @@ impl Schedule {
         Self::BlocksInTurn(6),
     ];
 
+    /// Returns the order in a few words, for users who do not know the schedules' names.
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::Natural => "each thread runs as far as it can, the first one first",
+            Self::LastFirst => "each thread runs as far as it can, the last one first",
+            Self::Random(_) => "a pseudo-random order",
+            Self::OneAhead(_) => "one warp of a block and one lane of a warp run ahead",
+            Self::OneBehind(_) => "one warp of a block and one lane of a warp stay behind",
+            Self::EveryAccess(_) => "another thread runs before each access",
+            Self::Interleaved(_) => "blocks take turns before any access",
+            Self::BlocksInTurn(_) => "blocks take turns before atomic accesses",
+            Self::Held(..) => "some threads wait before an atomic access",
+            Self::Chosen(_) => "atomic reads return chosen values",
+        }
+    }
+
     /// Returns the schedule's seed, or 0 if it has none.
     pub fn seed(self) -> u64 {
         match self {

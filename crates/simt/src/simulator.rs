@@ -22,8 +22,9 @@ use crate::director::{Director, Trace};
 use crate::endless::default_limit;
 use crate::faults::older::OlderValues;
 use crate::faults::{Fault, FaultKind};
-use crate::geometry::{KernelInfo, LaunchConfig};
+use crate::geometry::{Dim3, KernelInfo, LaunchConfig};
 use crate::grid::Grid;
+use crate::last_writes::LastWrites;
 use crate::launch_log::{LaunchLog, LaunchStats, LoggedLaunch};
 use crate::limits::{max_cooperative_threads, validate};
 use crate::memory_map::MemoryMap;
@@ -54,6 +55,9 @@ pub struct Simulator {
     output: Output,
     checks: Option<Checks>,
     profiles: Option<Profiles>,
+    /// The block and the thread of whose warp a profile has the steps.
+    drawn: Option<(Dim3, Dim3)>,
+    last_writes: Option<LastWrites>,
     synchronisations: Option<Synchronisations>,
     log: Option<LaunchLog>,
     trace: Option<Trace>,
@@ -87,6 +91,8 @@ impl Simulator {
             output: Output::default(),
             checks: None,
             profiles: None,
+            last_writes: None,
+            drawn: None,
             synchronisations: None,
             log: None,
             trace: None,
@@ -289,6 +295,7 @@ impl Simulator {
             grid.statics = Some((&self.statics, self.checks.map(|_| &self.memory)));
             grid.escaped = self.checks.map(|_| Escaped::new(self.memory.clone()));
             grid.synchronisations = self.synchronisations.as_ref();
+            grid.last_writes = self.last_writes.as_ref();
             grid.director = Director::new(schedule, trace);
             grid
         };
@@ -383,10 +390,6 @@ setters! { Simulator []
     fn with_reporter(reporter: Reporter) => reporter = Some(reporter);
     /// Writes the messages that kernels print to `sink`.
     fn with_output(sink: Arc<Mutex<dyn Write + Send>>) => output = Output::Sink(sink);
-    /// Counts the memory requests, sectors and bank conflicts that launches would cause on a GPU, and adds a profile of
-    /// each launch to `profiles`. Launches run on the OS thread that launches them, in the natural order, and are not
-    /// checked for races.
-    fn with_profiles(profiles: Profiles) => profiles = Some(profiles);
     /// Sets the number of multiprocessors of the simulated device, by which the host plans launches. The speed of the
     /// simulation does not depend on this number.
     fn with_multiprocessors(multiprocessors: u32) => multiprocessors = Some(multiprocessors);

@@ -149,7 +149,8 @@ impl KernelChecks {
     }
 }
 
-/// Adds `finding` to `all`. If `all` has a similar finding, adds only the schedule to it. `older` is the text of an
+/// Adds `finding` to `all`. If `all` has a similar finding, adds only the schedule to it. A finding that names a line
+/// comes before those that name none. `older` is the text of an
 /// access that may be the reason, which it cannot be if the finding also appears without it.
 fn add(all: &mut Vec<Found>, case: String, schedule: Schedule, finding: Finding, older: Option<String>) {
     let schedule = schedule.to_string();
@@ -159,7 +160,11 @@ fn add(all: &mut Vec<Found>, case: String, schedule: Schedule, finding: Finding,
             found.schedules.push(schedule);
             found.older = found.older.take().filter(|_| older.is_some());
         }
-        None => all.push(Found { case, schedules: vec![schedule], older, finding }),
+        None => {
+            let is_vaguer = |found: &Found| finding.here.is_some() && found.finding.here.is_none();
+            let at = all.iter().position(is_vaguer).unwrap_or(all.len());
+            all.insert(at, Found { case, schedules: vec![schedule], older, finding });
+        }
     }
 }
 
@@ -323,9 +328,20 @@ impl Report {
     /// Returns a text that says in which orders a fault was found.
     fn orders_of(&self, Found { schedules, .. }: &Found) -> String {
         let is_of_these = schedules.iter().all(|schedule| self.schedules.contains(schedule));
+        let described = |schedule: &String| match schedule.parse::<Schedule>() {
+            Ok(order) => format!("{schedule} ({})", order.description()),
+            Err(_) => schedule.clone(),
+        };
+        let (found, all) = (schedules.len(), self.schedules.len());
         match &schedules[..] {
-            [schedule] if !is_of_these => format!("in a further order; repeat it with --schedule {schedule}"),
-            _ => format!("in {} of {} orders: {}", schedules.len(), self.schedules.len(), schedules.join(", ")),
+            [schedule] if !is_of_these => {
+                format!("in a further order; repeat it with --schedule {}", described(schedule))
+            }
+            _ if found == all && found > 1 => format!("in all {all} orders of the threads"),
+            _ => {
+                let described: Vec<String> = schedules.iter().map(described).collect();
+                format!("in {found} of {all} orders of the threads: {}", described.join(", "))
+            }
         }
     }
 }

@@ -7,11 +7,13 @@ use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use launch::{Buffer, Device, DeviceCopy, Simulator};
+use launch::{Device, Simulator};
 use reports::Finding;
+use simt::{LastWrites, Notes};
 use thiserror::Error;
 
 use super::check::check_cases;
+use super::expect::Wrong;
 use crate::check::{CaseFailure, CheckedCase, Report, STREAM_RACE, Settings, WRONG_RESULT, is_unfinished};
 use crate::explainer::Explainer;
 use crate::profile::Profile;
@@ -95,18 +97,25 @@ impl Case {
         self.profile_at(self.explain_size, explainer)
     }
 
-    /// Profiles like [`profile`](Self::profile), but at the largest size that `check` runs. It is for kernels with a
-    /// fault, which may do far more than they should.
+    /// Profiles like [`profile`](Self::profile), but at the size at which `report`, a report of this case, has its
+    /// first fault.
     ///
     /// # Errors
     /// The error that the case returns.
-    pub fn profile_small(&self, explainer: &Explainer<'_>) -> Result<(Profile, u64), Box<dyn Error + Send + Sync>> {
-        self.profile_at(self.check_sizes.iter().copied().max().unwrap_or(self.explain_size), explainer)
+    pub fn profile_of_fault(
+        &self,
+        report: &Report,
+        explainer: &Explainer<'_>,
+    ) -> Result<(Profile, u64), Box<dyn Error + Send + Sync>> {
+        let first = report.kernels.iter().find_map(|row| row.faults.first());
+        let sized = first.and_then(|first| self.sized().find(|sized| sized.to_string() == first.case));
+        self.profile_at(sized.map_or(self.explain_size, |sized| sized.n), explainer)
     }
 
     fn profile_at(&self, n: usize, explainer: &Explainer<'_>) -> Result<(Profile, u64), Box<dyn Error + Send + Sync>> {
         let useful = Cell::new(0);
-        let run = |device: &Device| (self.run)(&Run { device, n, purpose: Purpose::Count, useful: &useful });
+        let run =
+            |device: &Device| (self.run)(&Run { device, n, purpose: Purpose::Count, useful: &useful, writes: None });
         let ((), kernels) = explainer.profile(run)?;
         Ok((Profile::new(explainer.gpu(), kernels), useful.get()))
     }
@@ -125,15 +134,15 @@ impl Case {
         self.name
     }
 
-    /// Runs the case once on a device that counts or checks.
-    pub(super) fn run_once(&self, device: &Device, n: usize) -> CaseResult {
-        (self.run)(&Run { device, n, purpose: Purpose::Compare, useful: &Cell::new(0) })
+    /// Runs the case once on a device that counts or checks. The device may record the last writes of the kernels.
+    pub(super) fn run_once(&self, device: &Device, n: usize, writes: Option<&LastWrites>) -> CaseResult {
+        (self.run)(&Run { device, n, purpose: Purpose::Compare, useful: &Cell::new(0), writes })
     }
 
     /// Runs the case on a GPU, and returns the times of its launches and the number of its useful bytes.
     pub(super) fn run_timed(&self, device: &Device, n: usize) -> Result<(Times, u64), Box<dyn Error + Send + Sync>> {
         let (timed, useful) = (RefCell::new(None), Cell::new(0));
-        (self.run)(&Run { device, n, purpose: Purpose::Time(&timed), useful: &useful })?;
+        (self.run)(&Run { device, n, purpose: Purpose::Time(&timed), useful: &useful, writes: None })?;
         let times = timed.into_inner();
         let times = times.ok_or_else(|| format!("the case `{}` times nothing: let it call `Run::measure`", self.name));
         Ok((times?, useful.get()))
@@ -154,16 +163,18 @@ impl fmt::Debug for Case {
 /// A run of a case on a device.
 #[derive(Debug)]
 pub struct Run<'a> {
-    device: &'a Device,
+    pub(super) device: &'a Device,
     n: usize,
-    purpose: Purpose<'a>,
+    pub(super) purpose: Purpose<'a>,
     /// The number of useful bytes.
     useful: &'a Cell<u64>,
+    /// The last writes of the kernels, if they are recorded.
+    pub(super) writes: Option<&'a LastWrites>,
 }
 
 /// The purpose of a run.
 #[derive(Clone, Copy, Debug)]
-enum Purpose<'a> {
+pub(super) enum Purpose<'a> {
     /// The results are compared.
     Compare,
     /// The accesses are counted.
@@ -212,80 +223,7 @@ impl<'a> Run<'a> {
             }
         }
     }
-
-    /// Compares `buffer`, called `name` in messages, with the elements that `expected` returns. Does nothing if the run
-    /// is [timed](Self::is_timed) or part of [`Case::profile`].
-    ///
-    /// # Errors
-    /// An error that names the first wrong element, which `check` reports as a wrong result; or the error of the
-    /// device.
-    pub fn expect<T: DeviceCopy + PartialEq + fmt::Debug>(
-        &self,
-        name: &str,
-        buffer: &Buffer<T>,
-        expected: impl FnOnce() -> Vec<T>,
-    ) -> CaseResult {
-        self.expect_or_explain(name, buffer, expected, &[])
-    }
-
-    /// Compares like [`expect`](Self::expect). Each of `mistakes` is a text and the elements that a common mistake
-    /// computes: if the buffer has just these, the error ends with the text.
-    ///
-    /// # Errors
-    /// As for [`expect`](Self::expect).
-    pub fn expect_or_explain<T: DeviceCopy + PartialEq + fmt::Debug>(
-        &self,
-        name: &str,
-        buffer: &Buffer<T>,
-        expected: impl FnOnce() -> Vec<T>,
-        mistakes: &[(&str, Vec<T>)],
-    ) -> CaseResult {
-        if !matches!(self.purpose, Purpose::Compare) {
-            return Ok(());
-        }
-        let (found, expected) = (buffer.download()?, expected());
-        if found.len() != expected.len() {
-            let (found, expected) = (found.len(), expected.len());
-            return Err(Wrong(format!("`{name}` has {found} elements instead of {expected}")).into());
-        }
-        let Some(text) = self.difference(name, &found, &expected) else { return Ok(()) };
-        let mistake = mistakes.iter().find(|(_, elements)| *elements == found);
-        Err(Wrong(text + &mistake.map_or_else(String::new, |(why, _)| format!(": {why}"))).into())
-    }
-
-    /// Returns a text on the first element that differs and on the number of such elements, or `None` if all are equal.
-    fn difference<T: DeviceCopy + PartialEq + fmt::Debug>(
-        &self,
-        name: &str,
-        found: &[T],
-        expected: &[T],
-    ) -> Option<String> {
-        let mut wrong = (0..found.len()).filter(|&i| found[i] != expected[i]);
-        let i = wrong.next()?;
-        let mut places = (0..found.len()).filter(|&place| expected[place] == found[i]);
-        let why = match (places.next(), places.next()) {
-            _ if self.is_unwritten(&found[i]) => ", as memory that nothing has written,".to_owned(),
-            (Some(place), None) => format!(", which is the expected value of {name}[{place}],"),
-            _ => String::new(),
-        };
-        let of_all = match wrong.count() + 1 {
-            1 => String::new(),
-            count => format!("; {count} of {} elements are wrong", found.len()),
-        };
-        Some(format!("{name}[{i}] is {:?}{why} instead of {:?}{of_all}", found[i], expected[i]))
-    }
-
-    /// Returns true if `found` has the bits of memory that nothing has written.
-    fn is_unwritten<T: DeviceCopy + PartialEq>(&self, found: &T) -> bool {
-        let unwritten = self.device.alloc::<T>(1).and_then(|unwritten| unwritten.download());
-        unwritten.is_ok_and(|unwritten| unwritten.first() == Some(found))
-    }
 }
-
-/// The error of a case whose result differs from the expected one.
-#[derive(Debug, Error)]
-#[error("the result is wrong: {0}")]
-struct Wrong(String);
 
 /// A case at a size that `check` runs.
 pub(super) struct SizedCase<'a> {
@@ -310,8 +248,24 @@ impl CheckedCase for SizedCase<'_> {
     type Error = FailedCase;
 
     fn run(&self, simulator: Simulator) -> Result<(), FailedCase> {
-        let simulator = simulator.with_multiprocessors(MULTIPROCESSORS).with_output(Arc::new(Mutex::new(io::sink())));
-        self.case.run_once(&Device::simulated(simulator), self.n).map_err(FailedCase)
+        let run = |simulator: Simulator, writes: Option<&LastWrites>| {
+            let output = Arc::new(Mutex::new(io::sink()));
+            let simulator = simulator.with_multiprocessors(MULTIPROCESSORS).with_output(output);
+            self.case.run_once(&Device::simulated(simulator), self.n, writes).map_err(FailedCase)
+        };
+        let (checks, schedule) = (simulator.checks(), simulator.schedule());
+        let result = run(simulator, None);
+        // Only a wrong result is worth the time of recording the stores. The same order has the same result.
+        let (Err(error), Some(checks)) = (&result, checks) else { return result };
+        if !error.0.is::<Wrong>() {
+            return result;
+        }
+        let writes = LastWrites::new();
+        let again = Simulator::new().with_checks(checks).with_schedule(schedule).with_notes(Notes::new());
+        match run(again.with_last_writes(writes.clone()), Some(&writes)) {
+            Err(again) if again.0.to_string().starts_with(&error.0.to_string()) => Err(again),
+            _ => result,
+        }
     }
 }
 
@@ -325,8 +279,13 @@ impl CaseFailure for FailedCase {
         match self.0.downcast_ref::<launch::Error>() {
             Some(launch::Error::Fault(fault)) => Finding { message: self.to_string(), ..Finding::of_fault(fault) },
             Some(launch::Error::StreamRace(_)) => Finding::new(STREAM_RACE, self.to_string()),
-            _ if self.0.is::<Wrong>() => Finding::new(WRONG_RESULT, self.to_string()),
-            _ => Finding::new("failure", self.to_string()),
+            _ => match self.0.downcast_ref::<Wrong>() {
+                Some(Wrong { store: Some((store, does)), .. }) => {
+                    Finding::new(WRONG_RESULT, self.to_string()).at(store, does.clone())
+                }
+                Some(_) => Finding::new(WRONG_RESULT, self.to_string()),
+                None => Finding::new("failure", self.to_string()),
+            },
         }
     }
 

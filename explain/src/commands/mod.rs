@@ -9,6 +9,7 @@
 mod arguments;
 mod case;
 mod check;
+mod expect;
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -211,7 +212,7 @@ impl Commands {
         };
         for case in cases {
             let n = n.unwrap_or(case.explain_size);
-            let run = explainer.profile(|device| case.run_once(device, n));
+            let run = explainer.profile(|device| case.run_once(device, n, None));
             let ((), kernels) = run.map_err(|error| failed(case, n, &*error))?;
             let names = RungNames::new("", case.name, kernels.first().map_or("", |kernel| kernel.summary));
             let problem = Problem { n: Some(n), elements: n as u64, ..Problem::default() };

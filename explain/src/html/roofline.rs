@@ -14,6 +14,8 @@ const SIZE: (f64, f64) = (720.0, 340.0);
 const PLOT: (f64, f64, f64, f64) = (64.0, 700.0, 16.0, 292.0);
 /// Points whose distance is at most this share one label.
 const NEAR: f64 = 9.0;
+/// The width of a character of a label, at most, and the height of a line.
+const CHARACTER: (f64, f64) = (7.5, 14.0);
 
 /// The logarithmic axes: from and to a power of 2 of instructions per sector, and of 10⁹ instructions per second.
 struct Axes {
@@ -113,17 +115,16 @@ pub(super) fn add(page: &mut String, explanation: &Explanation) {
     axes.draw(&mut svg);
     roofs.iter().skip(1).for_each(|roof| axes.roof(&mut svg, roof, "other"));
     axes.roof(&mut svg, &roofs[0], "roof");
-    for (at, names) in labels(&axes, &placed) {
-        let (x, y) = at;
-        // A label in the right half stands on the left of its point.
-        let (side, anchor) = if x > width / 2.0 { (-9.0, "end") } else { (9.0, "start") };
+    let labels: Vec<_> = labels(&axes, &placed).into_iter().map(|(at, names)| (at, names.join(", "))).collect();
+    for ((at, text), start) in labels.iter().zip(starts(&labels)) {
+        let (x, y) = *at;
         let _ = writeln!(
             svg,
-            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4.5\"/><text class=\"name\" x=\"{:.1}\" y=\"{:.1}\" \
-             text-anchor=\"{anchor}\">{}</text>",
-            x + side,
-            y + 13.0,
-            escaped(&names.join(", "))
+            "<path class=\"grid\" d=\"M{x:.1} {y:.1}L{0:.1} {1:.1}\"/><circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4.5\"/>\
+             <text class=\"name\" x=\"{0:.1}\" y=\"{1:.1}\">{2}</text>",
+            start.0,
+            start.1,
+            escaped(text)
         );
     }
     svg.push_str("</svg>\n");
@@ -159,6 +160,28 @@ fn labels<'a>(axes: &Axes, placed: &[(&'a str, (f64, f64))]) -> Vec<((f64, f64),
     labels
 }
 
+/// Returns the lower left corner of each label: on the right of its point, below it, and below the labels of higher
+/// points with which it would overlap.
+fn starts(labels: &[((f64, f64), String)]) -> Vec<(f64, f64)> {
+    let mut order: Vec<usize> = (0..labels.len()).collect();
+    order.sort_by(|&a, &b| labels[a].0.1.total_cmp(&labels[b].0.1));
+    let width = |at: usize| CHARACTER.0 * labels[at].1.chars().count() as f64;
+    let mut starts = vec![(0.0, f64::NEG_INFINITY); labels.len()];
+    for at in order {
+        let (x, y) = labels[at].0;
+        let (x, mut y) = ((x + 9.0).min(PLOT.1 - width(at)).max(PLOT.0), y + 16.0);
+        let overlaps = |there: usize, y: f64| {
+            let (left, line): (f64, f64) = starts[there];
+            left < x + width(at) && x < left + width(there) && (line - y).abs() < CHARACTER.1
+        };
+        while let Some(there) = (0..labels.len()).find(|&there| overlaps(there, y)) {
+            y = starts[there].1 + CHARACTER.1;
+        }
+        starts[at] = (x, y);
+    }
+    starts
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -176,5 +199,11 @@ mod tests {
         assert!(axes.at(points[0]).0 < axes.at(points[1]).0 && axes.at(points[0]).1 > axes.at(points[1]).1);
         let named = labels(&axes, &[("a", points[0]), ("b", points[0]), ("c", points[1])]);
         assert_eq!(named.iter().map(|(_, names)| names.join("+")).collect::<Vec<_>>(), ["a+b", "c"]);
+    }
+
+    #[test]
+    fn labels_do_not_overlap() {
+        let labels = [(100.0, 100.0), (110.0, 95.0), (690.0, 40.0)].map(|at| (at, "unrolled".to_owned()));
+        assert_eq!(starts(&labels), [(109.0, 125.0), (119.0, 111.0), (640.0, 56.0)]);
     }
 }

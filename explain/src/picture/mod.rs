@@ -6,7 +6,7 @@
 //! A picture is made of the steps that the profiler records, so it has the accesses that a GPU would make together. The
 //! text and the SVG are drawn from the same cells.
 
-use simt::{AccessKind, Fault, FaultKind, SourceLocation, Space, WarpAccess, WarpStep};
+use simt::{AccessKind, Dim3, Fault, FaultKind, SourceLocation, Space, SyncKind, WarpAccess, WarpStep};
 
 use crate::html::grade;
 use crate::sites::SECTOR;
@@ -21,10 +21,12 @@ const WORD: u64 = 4;
 /// The number of different steps that a picture shows at most.
 const MAX_STEPS: usize = 12;
 
-/// A picture of the first accesses of a warp, and of a fault. It is drawn as [text](Self::text) or as
+/// A picture of the first steps of a warp, and of a fault. It is drawn as [text](Self::text) or as
 /// [SVG](Self::svg).
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Picture {
+    /// The warp, such as "the first warp".
+    warp: String,
     steps: Vec<Step>,
     /// The number of different steps that are left out.
     left_out: usize,
@@ -102,7 +104,12 @@ impl Picture {
         }
         let left_out = seen.len().saturating_sub(MAX_STEPS);
         let steps = seen.iter().take(MAX_STEPS).map(|(step, count)| Step::new(step, *count, fault.as_ref())).collect();
-        Self { steps, left_out, fault }
+        Self { warp: "the first warp".to_owned(), steps, left_out, fault }
+    }
+
+    /// Returns the picture with a heading that says that the steps are those of the warp of this thread.
+    pub fn of_warp(self, block: Dim3, thread: Dim3) -> Self {
+        Self { warp: format!("the warp of block {block}, thread {thread}"), ..self }
     }
 
     /// Returns the picture with the first `max` of its different steps.
@@ -139,7 +146,15 @@ impl Step {
     fn new(step: &WarpStep, count: usize, fault: Option<&Threads>) -> Self {
         let place = short(&step.location);
         let Some(access) = &step.access else {
-            let what = "the threads wait for each other".to_owned();
+            let what = match step.meeting {
+                Some(SyncKind::Shuffle) => "shuffle: the lanes take each other's values",
+                Some(SyncKind::Vote) => "vote: each lane gets the answers of all",
+                Some(SyncKind::Match) => "match: the lanes compare their values",
+                Some(SyncKind::Reduction) => "reduction of the lanes' values",
+                Some(SyncKind::Warp) => "the lanes of the warp wait for each other",
+                _ => "the threads of the block wait for each other",
+            };
+            let what = what.to_owned();
             let (cost, groups) = (String::new(), Vec::new());
             return Self { place, what, cost, grade: "good", count, groups, is_shared: false };
         };
@@ -187,7 +202,7 @@ fn groups(access: &WarpAccess, size: u64, unit: u64, fault: Option<&Threads>) ->
     firsts.into_iter().map(group).collect()
 }
 
-/// Returns the element at `address`, or the first element of the array if it begins behind that.
+/// Returns the element at `address`, or the first element of the array if it begins later.
 fn label(access: &WarpAccess, address: u64) -> String {
     access.array.map_or_else(String::new, |array| {
         format!("{}[{}]", array.name, address.saturating_sub(array.start) / array.element.max(1) as u64)
@@ -259,7 +274,8 @@ impl Threads {
                 let place = fault.location.as_ref().map_or_else(String::new, short);
                 let name = array.unwrap_or("memory");
                 let (element, why) = (format!("{name}[{index}]"), format!("{name} has {len} elements"));
-                let sides = vec![Side { thread, does: "access".to_owned(), place }];
+                let does = fault.location.as_ref().and_then(reports::access_at).unwrap_or("access");
+                let sides = vec![Side { thread, does: does.to_owned(), place }];
                 Some(Self { element, array, index, why, sides })
             }
             _ => None,

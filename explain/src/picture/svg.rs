@@ -33,7 +33,8 @@ impl Picture {
         drawing.text(10, "", title);
         drawing.y += LINE;
         if !self.steps.is_empty() {
-            drawing.text(10, "q", "the first warp, step by step: each cell shows the lanes that access it");
+            let heading = format!("{}, step by step: each cell shows the lanes that access it", self.warp);
+            drawing.text(10, "q", &heading);
             drawing.y += LINE;
         }
         for (number, step) in (1..).zip(&self.steps) {

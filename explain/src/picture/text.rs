@@ -18,8 +18,11 @@ impl Picture {
     pub fn text(&self, is_coloured: bool) -> String {
         let mut text = String::new();
         if !self.steps.is_empty() {
-            text +=
-                "the first warp, step by step: each cell shows its lane (0 to 9, a to v), * for several, . for none\n";
+            let _ = writeln!(
+                text,
+                "{}, step by step: each cell shows its lane (0 to 9, a to v), * for several, . for none",
+                self.warp
+            );
         }
         for (number, step) in (1..).zip(&self.steps) {
             add_step(&mut text, number, step, is_coloured);

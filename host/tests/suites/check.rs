@@ -63,7 +63,7 @@ fn a_race_is_shown_with_both_lines() {
     assert_eq!((&fault["kind"], &fault["kernel"]), (&"data race".into(), &"tile_unsynchronised".into()));
     assert_eq!(fault["schedules"].as_array().unwrap().len(), 8);
     assert!(fault["element"].as_str().unwrap().starts_with("tile["), "{fault}");
-    assert!(fault["remedy"].as_str().unwrap().contains("block barrier"), "{fault}");
+    assert!(fault["remedy"].as_str().unwrap().contains("put thread::sync_threads between"), "{fault}");
     for side in ["here", "there"] {
         let side = &fault[side];
         assert_eq!(side["file"], "gpu/src/faults/tile.rs");

@@ -10,7 +10,7 @@
 //!
 //! `x.load_vec::<4>(v)` returns the elements `4·v` to `4·v + 3` as an array of the type `[f32; 4]`: it counts in
 //! vectors, not in elements. `y.store_vec(v, array)` stores an array. A vector must lie in the view as a whole. So the
-//! elements behind the last whole vector, at most 3, are accessed one by one, by `x.load(i)` and `y.store(i, value)`.
+//! elements past the last whole vector, at most 3, are accessed one by one, by `x.load(i)` and `y.store(i, value)`.
 //!
 //! `thread::index_1d()` returns the index of a thread in the grid. The grid has enough threads for one vector each, and
 //! at least 64. Each element of `y` may be stored by one thread only.

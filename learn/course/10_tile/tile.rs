@@ -15,7 +15,7 @@
 //! it at first. `thread::sync_threads()` is a barrier: it waits until every thread of the block has reached it, and
 //! after it each thread sees what the others have stored. Every thread must reach it, also one that is beyond the end.
 //!
-//! Thread `me` has element `i` of `x`, which is element `me + 1` of the tile. An element before the beginning or behind
+//! Thread `me` has element `i` of `x`, which is element `me + 1` of the tile. An element before the beginning or past
 //! the end of `x` counts as 0: the tile must then have a 0. Fill the whole tile, and let no thread read it too early.
 //!
 //! Budgets: at most 1.1 × the bytes that must move, and one barrier.

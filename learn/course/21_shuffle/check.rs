@@ -21,5 +21,11 @@ fn case(run: &Run) -> CaseResult {
     let config = LaunchConfig::new(run.n() as u32, 64);
     let useful = 4 * (input.len() + 2 * run.n());
     run.measure(useful, || run.device().launch(config, shuffle::sum(x.view(), y.view_mut())))?;
-    run.expect("y", &y, || input.chunks(32).map(|warp| warp.iter().sum()).collect())
+    let own = input.chunks(32).map(|warp| 32 * warp[0]).collect();
+    let single = input.chunks(32).map(|warp| [0, 1, 2, 4, 8, 16].map(|lane| warp[lane]).iter().sum()).collect();
+    let mistakes = [
+        ("lane 0 has added only its own sum: there is no lane below it to take a value from", own),
+        ("each step has added one value: pass the sum so far to the shuffle", single),
+    ];
+    run.expect_or_explain("y", &y, || input.chunks(32).map(|warp| warp.iter().sum()).collect(), &mistakes)
 }

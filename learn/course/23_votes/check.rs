@@ -22,5 +22,8 @@ fn case(run: &Run) -> CaseResult {
     let config = LaunchConfig::new(run.n().div_ceil(64).max(1) as u32, 64);
     let useful = 4 * (input.len() + y.len());
     run.measure(useful, || run.device().launch(config, votes::count(LIMIT, x.view(), y.view_mut())))?;
-    run.expect("y", &y, || input.chunks(32).map(|warp| warp.iter().filter(|&&x| x > LIMIT).count() as u32).collect())
+    let count = |warp: &[u32]| warp.iter().filter(|&&x| x > LIMIT).count() as u32;
+    let own = input.chunks(32).map(|warp| count(&warp[..1])).collect();
+    let mistakes = [("only the lane that stores has voted: the mask must have all lanes of the warp", own)];
+    run.expect_or_explain("y", &y, || input.chunks(32).map(count).collect(), &mistakes)
 }

@@ -26,7 +26,9 @@ fn case(run: &Run) -> CaseResult {
         return Ok(());
     }
     for (i, state) in next.download()?.into_iter().enumerate() {
-        check_cell(&cells, run.n(), i % WIDTH, i / WIDTH, state)?;
+        if let Err(text) = check_cell(&cells, run.n(), i % WIDTH, i / WIDTH, state) {
+            return run.wrong_element("next", &next, i, text);
+        }
     }
     Ok(())
 }

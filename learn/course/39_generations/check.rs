@@ -31,7 +31,7 @@ fn case(run: &Run) -> CaseResult {
     let found = last.download()?;
     match boards.iter().rposition(|board| *board == found) {
         Some(i) if i < run.n() && run.is_checked() => {
-            Err(format!("`last` is generation {i} instead of generation {}", run.n()).into())
+            run.wrong_element("last", &last, 0, format!("`last` is generation {i} instead of generation {}", run.n()))
         }
         _ => run.expect("last", &last, || boards.remove(run.n())),
     }

@@ -24,7 +24,9 @@ fn case(run: &Run) -> CaseResult {
         return Ok(());
     }
     for (y, found) in next.download()?.into_iter().enumerate() {
-        (0..32).try_for_each(|x| check_cell(&rows, x, y, found >> x & 1))?;
+        if let Err(text) = (0..32).try_for_each(|x| check_cell(&rows, x, y, found >> x & 1)) {
+            return run.wrong_element("next", &next, y, text);
+        }
     }
     Ok(())
 }

@@ -23,14 +23,16 @@ fn case(run: &Run) -> CaseResult {
     let (zeros, ones): (Vec<u32>, Vec<u32>) = input.iter().partition(|key| *key >> bit & 1 == 0);
     let found = sorted.download()?;
     let (first, second) = found.split_at(zeros.len());
-    for (digit, found, expected) in [(0, first, &zeros), (1, second, &ones)] {
+    for (digit, start, found, expected) in [(0, 0, first, &zeros), (1, zeros.len(), second, &ones)] {
         let in_order = |keys: &[u32]| {
             let mut keys = keys.to_vec();
             keys.sort();
             keys
         };
         if run.is_checked() && found != expected && in_order(found) == in_order(expected) {
-            return Err(format!("the sort is not stable: the keys with a {digit} are not in their old order").into());
+            let text = format!("the sort is not stable: the keys with a {digit} are not in their old order");
+            let wrong = found.iter().zip(expected).position(|(found, expected)| found != expected);
+            return run.wrong_element("sorted", &sorted, start + wrong.unwrap_or(0), text);
         }
     }
     run.expect("sorted", &sorted, || [zeros, ones].concat())

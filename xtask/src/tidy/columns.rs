@@ -75,7 +75,13 @@ struct Prose {
 impl Prose {
     fn new(path: &str, text: &str) -> Prose {
         let is_rust = path.ends_with(".rs");
-        let tokens = if is_rust { text.parse().map(syntax::flat).unwrap_or_default() } else { Vec::new() };
+        // Literals matter only if they may contain a wide comment.
+        let is_wide = |line: &str| line.trim_start().starts_with("//") && line.chars().count() > COLUMNS;
+        let tokens = if is_rust && text.lines().any(is_wide) {
+            text.parse().map(syntax::flat).unwrap_or_default()
+        } else {
+            Vec::new()
+        };
         let lines = |token: &syntax::Token| {
             let written = text.get(token.bytes.clone())?;
             let more = written.matches('\n').count();

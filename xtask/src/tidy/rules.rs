@@ -27,6 +27,11 @@ pub(super) fn of_text(path: &str, text: &str) -> Vec<Finding> {
     findings
 }
 
+/// Returns false if `text` has no choice of the GPU by its architecture.
+pub(super) fn may_choose_target(text: &str) -> bool {
+    text.contains("nvptx64")
+}
+
 /// Returns the findings of the rule that needs a parsed file: only the back ends depend on the target.
 pub(super) fn target(file: &File<'_>) -> Vec<Finding> {
     // The attributes of the crate itself are outside all parts.
@@ -82,7 +87,7 @@ mod tests {
 
     #[test]
     fn what_is_no_rust_is_a_finding() {
-        assert_eq!(lines("host/src/a.rs", "//! A.\nfn a( {}\n", "cannot parse"), [2]);
+        assert_eq!(lines("host/src/a.rs", "//! A.\nfn a( { unsafe { b() } }\n", "cannot parse"), [2]);
     }
 
     #[test]

@@ -6,6 +6,12 @@
 use super::{File, Finding};
 use crate::syntax::Token;
 
+/// Returns false if `text` has no `unsafe` block or impl.
+pub(super) fn may_be_unsafe(text: &str) -> bool {
+    let is_start = |rest: &str| rest.starts_with('{') || rest.starts_with("impl") || rest.starts_with('/');
+    text.split("unsafe").skip(1).any(|rest| is_start(rest.trim_start()))
+}
+
 /// Returns a finding for each `unsafe` block or impl without a SAFETY comment.
 pub(super) fn undocumented(file: &File<'_>) -> Vec<Finding> {
     let lines: Vec<&str> = file.text.lines().collect();

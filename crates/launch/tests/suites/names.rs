@@ -48,6 +48,9 @@ fn out_of_bounds_names_the_parameter() -> Result<(), Error> {
     assert!(text.contains("index 4 is out of bounds of `into`, global memory of length 4"), "{text}");
     let text = message(device.launch(LaunchConfig::new(1, 1), copy_one(empty.view(), 0, high, 0)));
     assert!(text.contains("index 0 is out of bounds of `from`, global memory of length 0"), "{text}");
+    let mut none = device.alloc::<u16>(0)?;
+    let text = message(device.launch(LaunchConfig::new(1, 1), copy_one(empty.view(), 0, none.view_mut(), 0)));
+    assert!(text.contains("index 0 is out of bounds of `from`, global memory of length 0"), "{text}");
     Ok(())
 }
 

@@ -86,6 +86,42 @@ fn a_plain_store_that_releases_a_lock() {
     });
 }
 
+/// Counts all blocks by an atomic update, and then once more. That the first count says who came before does not order
+/// the second.
+#[kernel]
+fn counted_twice(y: GlobalMut<u32>, is_faulty: bool) {
+    y.atomic_add(1, 1);
+    if is_faulty {
+        y.store(0, y.load(0) + 1);
+    } else {
+        y.atomic_add(0, 1);
+    }
+}
+
+#[test]
+fn an_update_beside_an_atomic_count() {
+    assert_remedied(Remedy::AtomicUpdate, &[4, 4], |device, is_faulty| {
+        filled!(device, LaunchConfig::new(4, 1), 2, 2, |y| counted_twice(y, is_faulty))
+    });
+}
+
+/// Stores to an image of 8 columns, in blocks of 16 × 2 threads.
+#[kernel]
+fn image(width: usize, y: GlobalMut<u32>, is_faulty: bool) {
+    let thread::Index2d { x: column, y: row } = thread::index_2d();
+    if (column < width || is_faulty) && row * width + column < y.len() {
+        y.store(row * width + column, (10 * row + column) as u32);
+    }
+}
+
+#[test]
+fn a_column_past_the_end_of_its_row() {
+    let right: Vec<u32> = (0..4).flat_map(|row| (0..8).map(move |column| 10 * row + column)).collect();
+    assert_cured("with rows of 8 elements, column ", &right, |device, is_faulty| {
+        filled!(device, LaunchConfig::new((1, 2), (16, 2)), 32, 32, |y| image(8, y, is_faulty))
+    });
+}
+
 /// Sends a value from block 0 to block 1. `y` has the value, the flag and the result.
 #[kernel]
 fn flag_first(y: GlobalMut<u32>, is_faulty: bool) {

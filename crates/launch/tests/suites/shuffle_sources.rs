@@ -88,9 +88,10 @@ fn the_unused_upper_half_of_a_tree() {
 
 #[test]
 fn a_source_lane_that_has_exited() {
-    let fault = assert_cured("lane 9, which has exited", &[9; 16], |device, is_faulty| {
-        if is_faulty { launch(device, 32, |y| exited(y, true)) } else { launch(device, 32, |y| exited(y, false)) }
-    });
+    let fault =
+        assert_cured("lane 9, which has skipped the shuffle or exited before it", &[9; 16], |device, is_faulty| {
+            if is_faulty { launch(device, 32, |y| exited(y, true)) } else { launch(device, 32, |y| exited(y, false)) }
+        });
     assert!(matches!(fault.kind, FaultKind::UnspecifiedShuffle { source: 9, .. }));
     assert_eq!(fault.remedy(), Some(Remedy::MaskWithSource));
 }

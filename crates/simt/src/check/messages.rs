@@ -20,10 +20,13 @@ struct Message {
 pub(super) struct Messages {
     last: Vec<Option<Message>>,
     is_used: bool,
+    /// True if a thread has read a value that was written at another source site.
+    is_between_sites: bool,
 }
 
 impl Messages {
     pub(super) fn begin(&mut self, threads: u32) {
+        self.is_between_sites = false;
         if std::mem::take(&mut self.is_used) || self.last.len() != threads as usize {
             self.last.clear();
             self.last.resize(threads as usize, None);
@@ -40,6 +43,7 @@ impl Messages {
             let is_acquired = matches!(access, Access::AtomicLoad(MemoryOrder::AcquireRelease, _));
             self.last[thread as usize] = Some(Message { from, is_acquired });
             self.is_used = true;
+            self.is_between_sites |= from.site() != stamp.site();
         }
     }
 
@@ -54,6 +58,12 @@ impl Messages {
     /// Returns the last atomic write by another thread that `thread` has read.
     pub(super) fn last(&self, thread: u32) -> Option<Stamp> {
         Some(self.last.get(thread as usize)?.as_ref()?.from)
+    }
+
+    /// Returns true if the threads have read only values that were written at the same source site, as the threads do
+    /// that count by one atomic update. Such an update publishes nothing.
+    pub(super) fn only_count(&self) -> bool {
+        !self.is_between_sites
     }
 
     /// Returns the synchronisation that is missing between the access `earlier` and `thread`, if an atomic write was

@@ -11,7 +11,7 @@ use super::weak::Missed;
 use super::{Checker, number};
 use crate::block::context::BlockContext;
 use crate::faults::older::OlderValue;
-use crate::faults::race::{Element, MissedPhase, Race, RaceSide};
+use crate::faults::race::{Element, MissedPhase, PastRow, Race, RaceSide};
 use crate::faults::remedy::Remedy;
 use crate::faults::{CopyUnderWay, FaultKind};
 use crate::region::{ArrayPosition, Region, SharedPart, Space};
@@ -53,20 +53,26 @@ impl Checker {
         let is_of_cluster = touch.space == Space::Shared && [other_block, block.index()] != [owner.index(); 2];
         let is_apart = is_read_only || overlap.is_some() || is_early;
         let phase = if is_apart { None } else { self.missed_phase(block, touch, (&with, there)).map(Box::new) };
+        let remedy = match &overlap {
+            _ if is_read_only => Remedy::OrdinaryLoad,
+            Some(_) => Remedy::PartsApart,
+            None if is_early => self.between(block, &with, Remedy::InitialiseBefore),
+            None if phase.is_some() => Remedy::LaterPhase,
+            None => self.remedy(block, touch, (&with, there), copy),
+        };
+        let element = self.element(owner, touch, address);
+        let threads = [(block.index(), here.index()), (other_block, self.extent.thread(with.thread()).index())];
+        let past_row =
+            (remedy == Remedy::OneThread).then(|| PastRow::find(element.index, threads, self.extent.dim)).flatten();
         let race = Race {
             space: touch.space,
-            element: self.element(owner, touch, address),
+            element,
             owner: is_of_cluster.then(|| owner.index()),
-            remedy: match &overlap {
-                _ if is_read_only => Remedy::OrdinaryLoad,
-                Some(_) => Remedy::PartsApart,
-                None if is_early => self.between(block, &with, Remedy::InitialiseBefore),
-                None if phase.is_some() => Remedy::LaterPhase,
-                None => self.remedy(block, touch, (&with, there), copy),
-            },
+            remedy,
             overlap,
             bytes: touch.bytes,
             phase,
+            past_row,
             here: RaceSide {
                 block: block.index(),
                 thread: here.index(),
@@ -181,11 +187,18 @@ impl Checker {
         let writes = running.map(|resident| &resident.writes).filter(|writes| writes.is_used());
         let writes = writes.or_else(|| state.ended_writes.get(&with.block));
         let is_early = |from: &Stamp| writes.is_some_and(|writes| writes.is_before(from, with));
-        if messages.last(thread).is_some_and(|from| is_early(&from)) {
-            return Remedy::FlagAfterAccess;
-        }
-        if let Some(remedy) = messages.remedy(thread, with, clocks) {
-            return remedy;
+        let is_update = match accesses {
+            [Access::Store, Access::Load] => state.sites.is_update(here, other),
+            [Access::Load, Access::Store] => state.sites.is_update(other, here),
+            _ => false,
+        };
+        if !(is_update && messages.only_count()) {
+            if messages.last(thread).is_some_and(|from| is_early(&from)) {
+                return Remedy::FlagAfterAccess;
+            }
+            if let Some(remedy) = messages.remedy(thread, with, clocks) {
+                return remedy;
+            }
         }
         if with.block == clocks.block && arrivals.lacks_warp_synchronisation(thread, with) {
             return Remedy::WarpBeforeArrival;
@@ -202,11 +215,6 @@ impl Checker {
         if accesses == [Access::Store; 2] && is_same_line(touch.at, other.at) {
             return Remedy::OneThread;
         }
-        let is_update = match accesses {
-            [Access::Store, Access::Load] => state.sites.is_update(here, other),
-            [Access::Load, Access::Store] => state.sites.is_update(other, here),
-            _ => false,
-        };
         if is_update {
             let store = if touch.access == Access::Store { [here, other] } else { [other, here] };
             return if with.block == clocks.block && follows(store) {

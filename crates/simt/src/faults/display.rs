@@ -98,17 +98,22 @@ impl fmt::Display for FaultKind {
             ),
             Self::BarrierNotReached { waiting, exited, missing } => write!(
                 f,
-                "a block barrier that not every thread reaches: {waiting} wait, {exited} have exited; {missing}"
+                "a block barrier that not every thread reaches: {}, {}; {missing}",
+                waiting_threads(*waiting),
+                exited_threads(*exited)
             ),
             Self::GridBarrierNotReached { waiting, ended } => write!(
                 f,
-                "a barrier of the grid that not every block reaches: {waiting} wait, {ended} have ended. Every thread \
-                of the grid must reach each such barrier"
+                "a barrier of the grid that not every block reaches: {}, {}. Every thread of the grid must reach each \
+                 such barrier",
+                counted(*waiting, "waits", "wait"),
+                counted(*ended, "has ended", "have ended")
             ),
             Self::ClusterBarrierNotReached { waiting, exited, block, missing } => write!(
                 f,
-                "a barrier of the cluster that not every thread reaches: {waiting} wait, {exited} have exited; block \
-                 {block}, {missing}"
+                "a barrier of the cluster that not every thread reaches: {}, {}; block {block}, {missing}",
+                waiting_threads(*waiting),
+                exited_threads(*exited)
             ),
             Self::ClusterMisuse(misuse) => write!(f, "{misuse}"),
             Self::RemoteAccess(access) => write!(f, "{access}"),
@@ -133,8 +138,10 @@ impl fmt::Display for FaultKind {
             Self::NoProgress { polling, waiting, held_up, waits } => {
                 write!(
                     f,
-                    "no progress: every unfinished thread waits for a write that never comes; in this block {polling} \
-                     poll and {waiting} wait at a barrier or a warp operation"
+                    "no progress: every unfinished thread waits for a write that never comes; in this block {} and {} \
+                     at a barrier or a warp operation",
+                    counted((*polling).into(), "polls", "poll"),
+                    waiting_threads(*waiting)
                 )?;
                 if let Some(held_up) = held_up {
                     write!(f, "; {held_up}")?;
@@ -148,7 +155,10 @@ impl fmt::Display for FaultKind {
                 GRIDSTRIDE_LOOP_SECONDS to a longer time"
             ),
             Self::UnspecifiedShuffle { mask, source, element } => {
-                let why = if mask & 1_u32.unbounded_shl(*source) == 0 { "is not in the mask" } else { "has exited" };
+                let why = match mask & 1_u32.unbounded_shl(*source) {
+                    0 => "is not in the mask",
+                    _ => "has skipped the shuffle or exited before it",
+                };
                 write!(f, "a shuffle with mask {mask:#010x} takes the value of lane {source}, which {why}")?;
                 match element {
                     Some((array, index)) => {
@@ -171,4 +181,19 @@ impl fmt::Display for FaultKind {
             Self::HostMemory(reason) => write!(f, "the simulator ran out of memory: {reason}"),
         }
     }
+}
+
+/// Returns the number of threads that wait, such as "1 waits".
+fn waiting_threads(count: u32) -> String {
+    counted(count.into(), "waits", "wait")
+}
+
+/// Returns the number of threads that have exited, such as "1 has exited".
+fn exited_threads(count: u32) -> String {
+    counted(count.into(), "has exited", "have exited")
+}
+
+/// Returns `count` and the verb in its singular or plural.
+fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
 }

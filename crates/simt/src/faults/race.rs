@@ -34,8 +34,51 @@ pub struct Race {
     /// The phase of a barrier in shared memory for which one of the threads has not waited, if that is the reason.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub phase: Option<Box<MissedPhase>>,
+    /// The column past the end of a row, if that may be the reason for which two threads store to the element.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub past_row: Option<PastRow>,
     /// The change that would order the two accesses.
     pub remedy: Remedy,
+}
+
+/// A column past the end of its row: the position in the grid, along x and y, of a thread whose element would be that
+/// of another thread in a later row, if the elements lie row by row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct PastRow {
+    /// The index of the thread along x in the grid.
+    pub column: usize,
+    /// The index of the thread along y in the grid.
+    pub row: usize,
+    /// The number of elements of a row.
+    pub width: usize,
+}
+
+impl PastRow {
+    /// Returns the row length for which both `threads`, each a block and a thread of it, have the element `index`.
+    /// `block` is the number of threads of a block. Returns `None` if there is no such length.
+    pub(crate) fn find(index: usize, threads: [(Dim3, Dim3); 2], block: Dim3) -> Option<Self> {
+        let along = |of: fn(Dim3) -> u32| {
+            threads.map(|(at, thread)| of(at) as usize * of(block) as usize + of(thread) as usize)
+        };
+        let (x, y) = (along(|dim| dim.x), along(|dim| dim.y));
+        let (above, below) = if y[0] < y[1] { (0, 1) } else { (1, 0) };
+        let (column, row) = (x[above], y[above]);
+        let width = column.checked_sub(x[below])?.checked_div(y[below] - row).filter(|width| *width > 0)?;
+        let is_element = |thread: usize| y[thread].checked_mul(width)?.checked_add(x[thread]);
+        (is_element(above) == Some(index) && is_element(below) == Some(index)).then_some(Self { column, row, width })
+    }
+}
+
+impl fmt::Display for PastRow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { column, row, width } = self;
+        write!(
+            f,
+            "with rows of {width} elements, column {column} of row {row} is past the end of its row: make threads \
+             whose column is not below the width access nothing"
+        )
+    }
 }
 
 /// A phase of a barrier in shared memory (`mbarrier`) for which a thread has not waited before an access.
@@ -160,7 +203,11 @@ impl fmt::Display for Race {
         if let Some(phase) = &self.phase {
             write!(f, ". The {phase}")?;
         }
-        write!(f, "; {}", self.remedy)?;
+        if let Some(past_row) = &self.past_row {
+            write!(f, "; {past_row}; otherwise, {}", self.remedy)?;
+        } else {
+            write!(f, "; {}", self.remedy)?;
+        }
         if self.bytes < 4 && self.remedy.may_release_element() {
             f.write_str(
                 ". An element of 1 or 2 bytes has no `store_release` and `load_acquire`: use `store_relaxed` after a \

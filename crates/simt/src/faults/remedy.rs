@@ -75,7 +75,7 @@ pub enum Remedy {
     /// Another array, or another launch, for the stores of threads that update their own elements and load those of
     /// others.
     AnotherArray,
-    /// A move of the atomic write behind the access that it announces, and a release and an acquire of that access.
+    /// A move of the atomic write after the access that it announces, and a release and an acquire of that access.
     FlagAfterAccess,
     /// A block barrier after the loads, at the end of a loop whose next iteration stores to the same elements.
     BarrierAfterLoads,
@@ -124,7 +124,10 @@ impl Remedy {
 impl fmt::Display for Remedy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::WarpSynchronisation => "put warp::sync_warp of both lanes, or a block barrier, between the accesses",
+            Self::WarpSynchronisation => {
+                "put thread::sync_threads between the accesses (warp::sync_warp of both lanes is enough if no other \
+                 warp accesses these elements); if each thread should have its own element, mend an index"
+            }
             Self::BlockBarrier => "put thread::sync_threads between the accesses",
             Self::WiderScope => {
                 "one of the accesses is atomic only for the threads of its own block: make both atomic for the device"
@@ -134,8 +137,8 @@ impl fmt::Display for Remedy {
                 access these bytes with one width"
             }
             Self::OneThread => {
-                "several threads make one store: let one thread make it, or give each its own element, or, if the \
-                 result is right in any order, make it atomic; the rounds of a loop in one block are \
+                "several threads make one store: give each thread its own element, or let one thread make the store, \
+                 or, if the result is right in any order, make it atomic; the rounds of a loop in one block are \
                  ordered by thread::sync_threads between them"
             }
             Self::NoBorrow => {
@@ -175,8 +178,8 @@ impl fmt::Display for Remedy {
             }
             Self::WarpBeforeRelease => {
                 "the other access and the atomic write that this thread has read are by two lanes of one warp, and \
-                nothing orders them: put warp::sync_warp of both lanes, or a block barrier, between that access and \
-                the write, in the warp of the other access"
+                nothing orders them: put thread::sync_threads, or warp::sync_warp of both lanes if no other warp takes \
+                part, between that access and the write"
             }
             Self::BarrierAfterAcquire => {
                 "another thread of this block has acquired the other access by an atomic read, and nothing orders this \
@@ -184,8 +187,8 @@ impl fmt::Display for Remedy {
             }
             Self::WarpAfterAcquire => {
                 "another lane of this warp has acquired the other access by an atomic read, and nothing orders this \
-                access after that read: put warp::sync_warp of both lanes, or a block barrier, between that read and \
-                this access"
+                access after that read: put thread::sync_threads, or warp::sync_warp of both lanes if no other warp \
+                takes part, between that read and this access"
             }
             Self::WaitForCopy => {
                 "this thread has to commit the copy and wait for its group before it accesses the copy's target: a \
@@ -213,7 +216,7 @@ impl fmt::Display for Remedy {
                 thread::sync_threads"
             }
             Self::PartsApart => {
-                "if the two parts must not overlap, begin the one with the higher offset behind the end of the other; \
+                "if the two parts must not overlap, begin the one with the higher offset past the end of the other; \
                 if they are meant to share these bytes, put thread::sync_threads between the two accesses"
             }
             Self::AtomicLoad => {
@@ -230,7 +233,7 @@ impl fmt::Display for Remedy {
                 accesses relaxed (`load_relaxed`, `store_relaxed`)"
             }
             Self::FlagAfterAccess => {
-                "this thread has read an atomic write that precedes the other access: move that write behind the \
+                "this thread has read an atomic write that precedes the other access: move that write after the \
                 access and make it a releasing store, and make the read of this thread an acquiring load (or relaxed \
                 accesses, with a `fence()` before the write and one after the read)"
             }

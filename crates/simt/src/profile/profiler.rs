@@ -1,6 +1,7 @@
 //! The watcher of a profiled launch, which records events for the other parts of the profiler.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 use super::flow::Flow;
 use super::replay::replay;
@@ -10,7 +11,7 @@ use super::steps::{AccessedArray, MAX_STEPS, WarpStep};
 use super::tally::{Tally, remote_base};
 use super::trace::{Event, Trace, Warp};
 use crate::block::context::BlockContext;
-use crate::geometry::{KernelInfo, LaunchConfig};
+use crate::geometry::{Dim3, KernelInfo, LaunchConfig};
 use crate::grid::Grid;
 use crate::lanes::{LANES, bits};
 use crate::memory::Scope;
@@ -38,25 +39,34 @@ struct State {
     traces: Vec<Trace>,
     /// The traces of ended blocks, which later blocks reuse.
     spare: Vec<Trace>,
-    barriers: u64,
+    /// The number of completed block barriers at each node.
+    barriers: BTreeMap<Node, u64>,
     warp_operations: u64,
     fences: u64,
     shared_bytes: usize,
-    /// The steps of the first warp of the first block.
+    /// The index of the block, and the warp in it, whose steps are recorded.
+    drawn: Option<(Dim3, usize)>,
     steps: Vec<WarpStep>,
 }
 
 impl Profiler {
-    /// Makes a profiler for the launch of `grid`.
-    pub(crate) fn new(grid: &Grid<'_>) -> Self {
-        let state = State { tally: Tally::new(grid.regions), ..State::default() };
+    /// Makes a profiler for the launch of `grid`. It records the steps of the warp of the thread `drawn`, which is
+    /// given by the index of its block and its own in the block, or else of the first warp.
+    pub(crate) fn new(grid: &Grid<'_>, drawn: Option<(Dim3, Dim3)>) -> Self {
+        let (block, Dim3 { x, y, z }) = drawn.unwrap_or((Dim3::new(0, 0, 0), Dim3::new(0, 0, 0)));
+        let extent = grid.config.block;
+        let warp = x.saturating_add(extent.x.saturating_mul(y.saturating_add(extent.y.saturating_mul(z)))) / LANES;
+        let (tally, drawn) = (Tally::new(grid.regions), Some((block, warp as usize)));
+        let state = State { tally, drawn, ..State::default() };
         Self { kernel: grid.kernel, config: grid.config, state: RefCell::new(state) }
     }
 
     pub(crate) fn into_profile(self) -> Profile {
-        let Self { kernel, config, state } = self;
+        let Self { kernel, config, state, .. } = self;
         let State { sites, tally, barriers, warp_operations, fences, shared_bytes, steps, .. } = state.into_inner();
         let (sectors_read, sectors_written) = tally.footprint();
+        let site_of = |(node, count)| Some((sites.get(node)?.at.into(), count));
+        let barrier_sites: Vec<_> = barriers.into_iter().filter_map(site_of).collect();
         let (accesses, branches) = tally.into_profiles(&sites);
         let shared_bytes = u32::try_from(shared_bytes).unwrap_or(u32::MAX);
         Profile {
@@ -64,7 +74,8 @@ impl Profiler {
             config,
             accesses,
             branches,
-            barriers,
+            barriers: barrier_sites.iter().map(|(_, count)| count).sum(),
+            barrier_sites,
             warp_operations,
             fences,
             sectors_read,
@@ -155,10 +166,10 @@ impl Watcher for Profiler {
         blocks.iter().filter_map(|(block, at)| Some((block, (*at)?))).for_each(|(block, at)| state.barrier(block, at));
     }
 
-    fn warp_operation(&self, block: &BlockContext, warp: usize, lanes: u32, _kind: SyncKind, at: Line) {
+    fn warp_operation(&self, block: &BlockContext, warp: usize, lanes: u32, kind: SyncKind, at: Line) {
         let state = &mut *self.state.borrow_mut();
         state.warp_operations += 1;
-        let node = state.sites.node(at, Step::Meeting);
+        let node = state.sites.node(at, Step::Meeting(kind));
         if let Some(index) = state.index(block) {
             state.meet(block, index, warp, lanes, node);
         }
@@ -192,8 +203,8 @@ impl State {
 
     /// Records that all threads of `block` have reached a barrier at `at`.
     fn barrier(&mut self, block: &BlockContext, at: Line) {
-        self.barriers += 1;
-        let node = self.sites.node(at, Step::Meeting);
+        let node = self.sites.node(at, Step::Meeting(SyncKind::Barrier));
+        *self.barriers.entry(node).or_default() += 1;
         let Some(index) = self.index(block) else { return };
         for warp in 0..block.extent.threads.div_ceil(LANES) as usize {
             let lanes = self.traces[index].warps[warp].live;
@@ -224,13 +235,13 @@ impl State {
     /// Combines the events of the lanes of a warp. The lanes in the mask `open` will have further events, which are
     /// still unknown.
     fn replay(&mut self, block: &BlockContext, index: usize, warp: usize, open: u32) {
-        let Self { sites, flow, tally, traces, steps, .. } = self;
+        let Self { sites, flow, tally, traces, steps, drawn, .. } = self;
         let Trace { position, warps } = &mut traces[index];
         let shared = |address| block.arena.locate(usize::try_from(address).ok()?, 1);
-        let is_first = *position == 0 && warp == 0;
+        let is_drawn = *drawn == Some((block.index(), warp));
         replay(&mut warps[warp].lanes, open, flow, sites, &mut |step| {
             tally.count(&step, sites, *position, shared);
-            if is_first && steps.len() < MAX_STEPS {
+            if is_drawn && steps.len() < MAX_STEPS {
                 steps.extend(WarpStep::new(&step, sites, |space, address| match space {
                     Space::Global => tally.array_at(address),
                     Space::Shared => {

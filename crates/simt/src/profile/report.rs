@@ -20,6 +20,8 @@ pub struct Profile {
     pub branches: Vec<BranchProfile>,
     /// The number of completed block barriers, summed over all blocks.
     pub barriers: u64,
+    /// The source sites of these barriers, each with its part of their number.
+    pub barrier_sites: Vec<(SourceLocation, u64)>,
     /// The number of warp synchronisations, shuffles and votes. Each group of lanes that executes one together counts
     /// once.
     pub warp_operations: u64,
@@ -31,7 +33,8 @@ pub struct Profile {
     pub sectors_written: u64,
     /// The maximum shared memory of a block in bytes, dynamic and static.
     pub shared_bytes: u32,
-    /// The first 64 steps of the first warp of the first block.
+    /// The first 64 steps of the first warp of the first block, or of the warp that
+    /// [`Simulator::with_steps_of`](crate::Simulator::with_steps_of) names.
     pub steps: Vec<WarpStep>,
 }
 

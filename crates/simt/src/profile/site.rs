@@ -6,6 +6,7 @@ use std::panic::Location;
 use super::report::AccessKind;
 use crate::region::Space;
 use crate::source::Line;
+use crate::synchronisations::SyncKind;
 
 /// The operation that a thread executes at a source site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -15,7 +16,7 @@ pub(super) enum Step {
     /// A branch that the simulator observes.
     Branch,
     /// A barrier or warp operation, at which lanes of the warp meet.
-    Meeting,
+    Meeting(SyncKind),
 }
 
 impl Step {
@@ -29,7 +30,7 @@ impl Step {
     fn code(self) -> u32 {
         match self {
             Self::Branch => 0,
-            Self::Meeting => 1,
+            Self::Meeting(kind) => (kind as u32) << 4 | 1,
             Self::Access { space, kind, bytes } => {
                 u32::from(bytes) << 8 | (kind as u32) << 4 | u32::from(space == Space::Shared) << 1 | 8
             }

@@ -1,4 +1,4 @@
-//! The first steps of a launch's first warp, from which pictures of its accesses are drawn.
+//! The first steps of one warp of a launch, from which pictures of its accesses are drawn.
 
 use super::replay::Step;
 use super::report::AccessKind;
@@ -6,6 +6,7 @@ use super::site::{self, Sites};
 use crate::lanes::{LANES, bits};
 use crate::region::Space;
 use crate::source::SourceLocation;
+use crate::synchronisations::SyncKind;
 
 /// The number of steps that a profile has at most.
 pub(super) const MAX_STEPS: usize = 64;
@@ -18,6 +19,9 @@ pub struct WarpStep {
     pub location: SourceLocation,
     /// The access; `None` for a barrier or a warp operation.
     pub access: Option<WarpAccess>,
+    /// The kind of barrier or warp operation; `None` for an access. Every barrier of more than a warp is a
+    /// [`SyncKind::Barrier`].
+    pub meeting: Option<SyncKind>,
 }
 
 /// An access that the lanes of a warp make together.
@@ -57,15 +61,15 @@ impl WarpStep {
         array: impl Fn(Space, u64) -> Option<AccessedArray>,
     ) -> Option<Self> {
         let site = sites.get(step.node)?;
-        let access = match site.step {
+        let (access, meeting) = match site.step {
             site::Step::Branch => return None,
-            site::Step::Meeting => None,
+            site::Step::Meeting(kind) => (None, Some(kind)),
             site::Step::Access { space, kind, bytes } => {
                 let lanes: Vec<_> = bits(step.lanes).map(|lane| (lane as u32 % LANES, step.values[lane])).collect();
                 let array = lanes.first().and_then(|&(_, address)| array(space, address));
-                Some(WarpAccess { space, kind, bytes: bytes.into(), array, lanes })
+                (Some(WarpAccess { space, kind, bytes: bytes.into(), array, lanes }), None)
             }
         };
-        Some(Self { location: site.at.into(), access })
+        Some(Self { location: site.at.into(), access, meeting })
     }
 }

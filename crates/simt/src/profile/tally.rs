@@ -94,7 +94,7 @@ impl Tally {
         let sum = &mut self.sums[index];
         let lanes = u64::from(step.lanes.count_ones());
         match site.step {
-            site::Step::Meeting => return,
+            site::Step::Meeting(_) => return,
             site::Step::Branch => {
                 let taken = bits(step.lanes).filter(|&lane| step.values[lane] != 0).count() as u64;
                 sum.taken += taken;
@@ -151,7 +151,7 @@ impl Tally {
             let Some(site) = sites.get(node).filter(|_| sum.requests > 0) else { continue };
             let location = site.at.into();
             match site.step {
-                site::Step::Meeting => {}
+                site::Step::Meeting(_) => {}
                 site::Step::Branch => branches.push(BranchProfile {
                     location,
                     executions: sum.requests,

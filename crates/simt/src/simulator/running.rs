@@ -10,9 +10,10 @@ use super::Simulator;
 use crate::block::Entry;
 use crate::check::{Checker, Checks};
 use crate::faults::older::OlderValues;
-use crate::geometry::KernelInfo;
+use crate::geometry::{Dim3, KernelInfo};
 use crate::grid::Grid;
-use crate::profile::{Profile, Profiler};
+use crate::last_writes::LastWrites;
+use crate::profile::{Profile, Profiler, Profiles};
 use crate::raw::guard::guarded;
 use crate::raw::notes::NoteKind;
 use crate::watch::{EventMask, Watcher, begin_watching};
@@ -71,7 +72,7 @@ impl Simulator {
     /// Runs `grid` on the calling OS thread, with the watcher that the simulator's settings select.
     fn work_watched(&self, grid: &Grid<'_>, entry: &Entry<'_>, checks: Option<Checks>) -> Ran {
         if self.profiles.is_some() {
-            let profiler = Profiler::new(grid);
+            let profiler = Profiler::new(grid, self.drawn);
             let done = work(grid, entry, Some(&profiler), 0);
             return Ran { done, profile: Some(profiler.into_profile()), ..Ran::default() };
         }
@@ -99,4 +100,16 @@ impl Simulator {
         };
         if self.workers > 1 { self.pool.get_or_init(build).as_ref() } else { None }
     }
+}
+
+setters! { Simulator []
+    /// Counts the memory requests, sectors and bank conflicts that launches would cause on a GPU, and adds a profile of
+    /// each launch to `profiles`. Launches run on the OS thread that launches them, in the natural order, and are not
+    /// checked for races.
+    fn with_profiles(profiles: Profiles) => profiles = Some(profiles);
+    /// Makes profiles have the steps of the warp of `thread` instead of the first warp. `thread` is the index of a
+    /// block and the index of a thread in it.
+    fn with_steps_of(thread: (Dim3, Dim3)) => drawn = Some(thread);
+    /// Records in `writes` the last write to each address of global memory.
+    fn with_last_writes(writes: LastWrites) => last_writes = Some(writes);
 }

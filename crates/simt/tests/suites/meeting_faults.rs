@@ -55,6 +55,7 @@ fn a_thread_that_has_passed_a_barrier_by_was_last_seen_at_a_line() {
             .unwrap_err();
         assert_eq!(line(&fault), barrier);
         let text = fault.to_string();
+        assert!(text.contains("99 wait, 1 has exited; thread"), "{text}");
         let FaultKind::BarrierNotReached { waiting: 99, exited: 1, missing } = fault.kind else { panic!("{text}") };
         assert_eq!((missing.thread, missing.activity), (x(50), Activity::Exited));
         assert_eq!(missing.location.unwrap().line, store);
