@@ -208,8 +208,8 @@ fn packages_of(environment: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// Returns the name of the architecture `arch` for which `module` can be assembled. PTX for `sm_90a` can be assembled for
-/// this name alone.
+/// Returns the name of the architecture `arch` for which `module` can be assembled. PTX for `sm_90a` can be assembled
+/// for this name alone.
 fn target(module: &Path, arch: u32) -> String {
     let named = format!("sm_{arch}a");
     // A module that cannot be read is the assembler's to report.
