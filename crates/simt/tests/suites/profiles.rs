@@ -300,6 +300,10 @@ fn the_last_write_of_an_element_is_the_newest() {
     }
     let of = |i: usize| writes.of(y.at(i).addr()..y.at(i).addr() + 4).map(|side| side.thread);
     assert_eq!([of(0), of(1), of(2)], [None, Some(Dim3::new(2, 0, 0)), None]);
-    // A write to any byte of the range counts.
+    // A write to any byte of the range counts, and a newer one that begins elsewhere.
     assert!(writes.of(y.at(1).addr() + 3..y.at(1).addr() + 5).is_some());
+    // SAFETY: the byte is in the array.
+    let store = || unsafe { memory::store(y.at(1).cast::<u8>().wrapping_add(1), 1) };
+    simulator.launch(&KERNEL, LaunchConfig::new(1, 1), store).unwrap();
+    assert_eq!(of(1), Some(Dim3::new(0, 0, 0)));
 }
