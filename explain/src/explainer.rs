@@ -43,8 +43,8 @@ impl<'a> Explainer<'a> {
         Self { sources: Some(sources), ..self }
     }
 
-    /// Makes the kernels' figures have the steps of the warp of `thread`, the index of a block and that of a thread in
-    /// it, instead of the first warp.
+    /// Chooses the warp whose steps the kernels' figures have: that of `thread`, which is the index of a block and the
+    /// index of a thread in it. Otherwise they have the steps of the first warp.
     pub fn with_steps_of(self, thread: (Dim3, Dim3)) -> Self {
         let simulator = simulator(self.gpu, &self.profiles).with_steps_of(thread);
         Self { device: Device::simulated(simulator), ..self }

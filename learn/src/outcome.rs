@@ -31,8 +31,9 @@ pub struct Pictures {
 }
 
 impl Pictures {
-    /// Draws the kernel that has the fault, or without a fault the kernel whose accesses take longest. `thread` is the
-    /// block and the thread whose warp's steps `profile` has, unless it is the first warp.
+    /// Draws the kernel that has the fault. Without a fault, draws the kernel whose accesses take longest. If `profile`
+    /// does not have the steps of the first warp, `thread` is a thread of the drawn warp: its block and its index
+    /// there.
     pub(crate) fn new(profile: Option<&Profile>, fault: Option<&Fault>, thread: Option<(Dim3, Dim3)>) -> Option<Self> {
         let kernels = profile.map_or(&[][..], |profile| &profile.kernels);
         let seconds = |kernel: &&KernelFigures| kernel.moved_seconds.max(kernel.shared_seconds);

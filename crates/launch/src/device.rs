@@ -42,7 +42,8 @@ use crate::properties::{KernelResources, Occupancy, Properties};
 /// |---|---|
 /// | `ReduceExt` | `reduce`, `sum_as`, `arg_min`, `arg_max` |
 /// | `ScanExt` | `scan_inclusive`, `scan_exclusive` |
-/// | `SortExt` | `sort`, `sort_with`, `sorted`, `sort_into`, `sort_pairs`, `argsort`, `top_k`, `sort_by_fields`, `sort_segments` |
+/// | `SortExt` | `sort`, `sort_with`, `sorted`, `sort_into`, `sort_pairs`, `argsort`, `top_k` |
+/// | `SortExt` | `sort_by_fields`, `sort_segments` |
 /// | `MergeSortExt` | `sort_by`, `sorted_by`, `merge_by` |
 /// | `SelectExt` | `select`, `select_flagged`, `partition`, `unique`, `run_length_encode` |
 /// | `ByKeyExt` | `reduce_by_key`, `scan_by_key_inclusive`, `scan_by_key_exclusive` |

@@ -4,12 +4,9 @@ use std::ptr::{self, NonNull};
 
 use crate::device::Device;
 use crate::error::Error;
-use crate::memory::MemoryId;
+use crate::memory::{ALIGNMENT, MemoryId};
 use crate::objects::{Allocated, PageLock};
 use crate::ordering;
-
-/// The minimum alignment of every kind of host memory.
-pub(crate) const ALIGNMENT: usize = 256;
 
 /// A piece of initialised host memory. Dropping it frees the memory. No memory is allocated for zero bytes.
 pub(crate) struct HostMemory {

@@ -17,14 +17,11 @@ use crate::cuda;
 use crate::device::Device;
 use crate::error::Error;
 use crate::event::Event;
-use crate::memory::{Memory, byte_len};
+use crate::memory::{ALIGNMENT, Memory, byte_len};
 use crate::module::PtxModule;
 use crate::objects::Allocated;
 use crate::owned_stream::OwnedStream;
 use crate::queue::Queue;
-
-/// The alignment in bytes of a buffer's memory. Kernels rely on it when they access several elements at once.
-const ALIGNMENT: usize = 256;
 
 fn check_alignment(pointer: *const u8) -> Result<(), Error> {
     match pointer.addr() % ALIGNMENT {

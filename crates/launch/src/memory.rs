@@ -8,9 +8,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::copies::PeerCopy;
 use crate::device::Device;
 use crate::error::Error;
-use crate::host_memory::ALIGNMENT;
 use crate::objects::Allocated;
 use crate::ordering;
+
+/// The minimum alignment of a device's memory and of all host memory, in bytes. Kernels rely on it when they access
+/// several elements at once.
+pub(crate) const ALIGNMENT: usize = 256;
 
 /// The identity of an allocation. A later allocation at the same address has another identity.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,7 +25,7 @@ impl MemoryId {
         Self(NEXT.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Returns an address that no other memory without bytes has. It is a multiple of 256, and not 0.
+    /// Returns an address that no other memory without bytes has. It is aligned to [`ALIGNMENT`] bytes, and not 0.
     pub(crate) fn distinct_address(self) -> usize {
         (self.0 as usize).wrapping_add(1).wrapping_mul(ALIGNMENT)
     }

@@ -295,7 +295,7 @@ mod tests {
 
     #[test]
     fn a_specific_image_is_for_its_own_gpus_alone_and_comes_first() {
-        const SPECIFIC: PtxModule = PtxModule { path: "m", images: &[SM_70, SM_90.specific(), SM_90] };
+        const SPECIFIC: PtxModule = PtxModule { path: "m", images: &[SM_70, SM_90, SM_90.specific()] };
         let best =
             |gpu| SPECIFIC.images_for(gpu).iter().map(|image| (image.arch, image.is_specific)).collect::<Vec<_>>();
         assert_eq!(best(90), [(90, true), (90, false), (70, false)]);

@@ -55,7 +55,7 @@ pub struct Simulator {
     output: Output,
     checks: Option<Checks>,
     profiles: Option<Profiles>,
-    /// The block and the thread of whose warp a profile has the steps.
+    /// The thread whose warp's steps profiles record, by its block and its index there; `None` for the first warp.
     drawn: Option<(Dim3, Dim3)>,
     last_writes: Option<LastWrites>,
     synchronisations: Option<Synchronisations>,

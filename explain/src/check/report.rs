@@ -149,9 +149,9 @@ impl KernelChecks {
     }
 }
 
-/// Adds `finding` to `all`. If `all` has a similar finding, adds only the schedule to it. A finding that names a line
-/// comes before those that name none. `older` is the text of an
-/// access that may be the reason, which it cannot be if the finding also appears without it.
+/// Adds `finding` to `all`. If `all` has a similar finding, adds only the schedule to it. Findings that name a line
+/// come before those that name none. `older` is the text of an access that may be the reason, which it cannot be if the
+/// finding also appears without it.
 fn add(all: &mut Vec<Found>, case: String, schedule: Schedule, finding: Finding, older: Option<String>) {
     let schedule = schedule.to_string();
     match all.iter_mut().find(|found| found.finding.is_like(&finding)) {

@@ -107,7 +107,7 @@ impl Picture {
         Self { warp: "the first warp".to_owned(), steps, left_out, fault }
     }
 
-    /// Returns the picture with a heading that says that the steps are those of the warp of this thread.
+    /// Returns the picture with a heading that names the warp of this thread instead of the first warp.
     pub fn of_warp(self, block: Dim3, thread: Dim3) -> Self {
         Self { warp: format!("the warp of block {block}, thread {thread}"), ..self }
     }

@@ -6,17 +6,14 @@
 use super::{File, Finding};
 use crate::syntax::Token;
 
-/// Returns false if `text` has no `unsafe` block or impl.
-pub(super) fn may_be_unsafe(text: &str) -> bool {
-    let is_start = |rest: &str| rest.starts_with('{') || rest.starts_with("impl") || rest.starts_with('/');
-    text.split("unsafe").skip(1).any(|rest| is_start(rest.trim_start()))
-}
+/// What needs a SAFETY comment, each with its first tokens.
+pub(super) const STARTS: [(&str, [&str; 2]); 2] = [("block", ["unsafe", "{"]), ("impl", ["unsafe", "impl"])];
 
 /// Returns a finding for each `unsafe` block or impl without a SAFETY comment.
 pub(super) fn undocumented(file: &File<'_>) -> Vec<Finding> {
     let lines: Vec<&str> = file.text.lines().collect();
     let mut findings = Vec::new();
-    for (what, tokens) in [("block", ["unsafe", "{"]), ("impl", ["unsafe", "impl"])] {
+    for (what, tokens) in STARTS {
         let is_written =
             |token: &&Token| !file.parts.generated.iter().any(|all| all.byte_range().contains(&token.bytes.start));
         for token in file.find(&tokens).filter(is_written) {

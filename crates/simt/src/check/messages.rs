@@ -60,8 +60,8 @@ impl Messages {
         Some(self.last.get(thread as usize)?.as_ref()?.from)
     }
 
-    /// Returns true if the threads have read only values that were written at the same source site, as the threads do
-    /// that count by one atomic update. Such an update publishes nothing.
+    /// Returns true if every value that a thread has read was written at the source site of the read. So it is if
+    /// threads count by an atomic update, which publishes nothing.
     pub(super) fn only_count(&self) -> bool {
         !self.is_between_sites
     }

@@ -23,5 +23,6 @@ mod tally;
 mod trace;
 
 pub(crate) use profiler::Profiler;
-pub use report::{AccessKind, AccessProfile, BranchProfile, Profile, Profiles};
+pub use report::{AccessProfile, BranchProfile, Profile, Profiles};
+pub use site::AccessKind;
 pub use steps::{AccessedArray, WarpAccess, WarpStep};

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use super::flow::Flow;
 use super::replay::replay;
-use super::report::{AccessKind, Profile};
-use super::site::{END, Node, Sites, Step};
+use super::report::Profile;
+use super::site::{AccessKind, END, Node, Sites, Step};
 use super::steps::{AccessedArray, MAX_STEPS, WarpStep};
 use super::tally::{Tally, remote_base};
 use super::trace::{Event, Trace, Warp};

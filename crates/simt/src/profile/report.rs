@@ -1,5 +1,6 @@
 //! The results of a profiled launch: its counters per source site.
 
+use super::site::AccessKind;
 use super::steps::WarpStep;
 use crate::geometry::{KernelInfo, LaunchConfig};
 use crate::launch_log::Log;
@@ -20,7 +21,7 @@ pub struct Profile {
     pub branches: Vec<BranchProfile>,
     /// The number of completed block barriers, summed over all blocks.
     pub barriers: u64,
-    /// The source sites of these barriers, each with its part of their number.
+    /// The source sites of these barriers, and how many of them were completed at each site.
     pub barrier_sites: Vec<(SourceLocation, u64)>,
     /// The number of warp synchronisations, shuffles and votes. Each group of lanes that executes one together counts
     /// once.
@@ -33,20 +34,9 @@ pub struct Profile {
     pub sectors_written: u64,
     /// The maximum shared memory of a block in bytes, dynamic and static.
     pub shared_bytes: u32,
-    /// The first 64 steps of the first warp of the first block, or of the warp that
-    /// [`Simulator::with_steps_of`](crate::Simulator::with_steps_of) names.
+    /// The first 64 steps of one warp: the first one of the first block, unless
+    /// [`Simulator::with_steps_of`](crate::Simulator::with_steps_of) has chosen another.
     pub steps: Vec<WarpStep>,
-}
-
-/// The kind of access at a source site.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum AccessKind {
-    /// A load.
-    Load,
-    /// A store.
-    Store,
-    /// An atomic update.
-    Atomic,
 }
 
 /// The memory accesses of one source site. A *request* is one instruction of one warp: the accesses that its lanes make

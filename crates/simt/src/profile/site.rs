@@ -3,10 +3,20 @@
 use std::collections::HashMap;
 use std::panic::Location;
 
-use super::report::AccessKind;
 use crate::region::Space;
 use crate::source::Line;
 use crate::synchronisations::SyncKind;
+
+/// The kind of access at a source site.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum AccessKind {
+    /// A load.
+    Load,
+    /// A store.
+    Store,
+    /// An atomic update.
+    Atomic,
+}
 
 /// The operation that a thread executes at a source site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

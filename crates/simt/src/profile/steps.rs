@@ -1,8 +1,7 @@
 //! The first steps of one warp of a launch, from which pictures of its accesses are drawn.
 
 use super::replay::Step;
-use super::report::AccessKind;
-use super::site::{self, Sites};
+use super::site::{self, AccessKind, Sites};
 use crate::lanes::{LANES, bits};
 use crate::region::Space;
 use crate::source::SourceLocation;

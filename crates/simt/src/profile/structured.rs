@@ -7,8 +7,7 @@ use std::panic::Location;
 
 use super::flow::Flow;
 use super::replay::replay;
-use super::report::AccessKind;
-use super::site::{END, Node, Sites, Step};
+use super::site::{AccessKind, END, Node, Sites, Step};
 use super::trace::{Event, Warp};
 use crate::lanes::{LANES, bits};
 use crate::region::Space;

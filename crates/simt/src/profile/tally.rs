@@ -2,9 +2,9 @@
 
 use super::footprint::Footprint;
 use super::replay::Step;
-use super::report::{AccessKind, AccessProfile, BranchProfile};
+use super::report::{AccessProfile, BranchProfile};
 use super::request::Request;
-use super::site::{self, Node, Sites};
+use super::site::{self, AccessKind, Node, Sites};
 use super::steps::AccessedArray;
 use crate::lanes::bits;
 use crate::region::{ArrayPosition, Region, Space};

@@ -107,8 +107,8 @@ setters! { Simulator []
     /// each launch to `profiles`. Launches run on the OS thread that launches them, in the natural order, and are not
     /// checked for races.
     fn with_profiles(profiles: Profiles) => profiles = Some(profiles);
-    /// Makes profiles have the steps of the warp of `thread` instead of the first warp. `thread` is the index of a
-    /// block and the index of a thread in it.
+    /// Chooses the warp whose steps profiles record: that of `thread`, which is the index of a block and the index of a
+    /// thread in it. Otherwise profiles record the first warp.
     fn with_steps_of(thread: (Dim3, Dim3)) => drawn = Some(thread);
     /// Records in `writes` the last write to each address of global memory.
     fn with_last_writes(writes: LastWrites) => last_writes = Some(writes);

@@ -4,7 +4,7 @@ use crate::common;
 
 use bytemuck::Pod;
 use common::{Array, KERNEL, global_index};
-use simt::{AccessKind, LaunchConfig, Profile, Profiles, Region, Simulator, Space};
+use simt::{AccessKind, Dim3, LastWrites, LaunchConfig, Profile, Profiles, Region, Simulator, Space};
 use simt::{memory, shared, thread, warp};
 
 /// Returns the profile of one launch.
@@ -267,4 +267,43 @@ fn every_launch_leaves_a_profile_and_a_faulty_one_none() {
     simulator.launch(&KERNEL, LaunchConfig::new(1, 32), || panic!("at once")).unwrap_err();
     assert_eq!(profiles.take().iter().map(|profile| profile.barriers).collect::<Vec<_>>(), [1, 2, 3]);
     assert!(profiles.take().is_empty());
+}
+
+#[test]
+fn the_steps_are_of_the_chosen_warp() {
+    let y = Array::filled(4 * 64, 0_u32);
+    let first = |thread: Option<(Dim3, Dim3)>| {
+        let profiles = Profiles::default();
+        let simulator = Simulator::new().with_profiles(profiles.clone());
+        let simulator = if let Some(thread) = thread { simulator.with_steps_of(thread) } else { simulator };
+        simulator.launch(&KERNEL, LaunchConfig::new(4, (8, 8)), || y.store(global_index(), 1)).unwrap();
+        let access = profiles.take()[0].steps[0].access.clone().unwrap();
+        (access.lanes[0].1 as usize - y.at(0).addr()) / 4
+    };
+    assert_eq!(first(None), 0);
+    // Thread (1, 5) of 8 × 8 is in the block's second warp.
+    assert_eq!(first(Some((Dim3::new(2, 0, 0), Dim3::new(1, 5, 0)))), 2 * 64 + 32);
+}
+
+#[test]
+fn the_last_write_of_an_element_is_the_newest() {
+    let y = Array::filled(3, 0_u32);
+    let writes = LastWrites::new();
+    let simulator = Simulator::new().with_profiles(Profiles::default()).with_last_writes(writes.clone());
+    for thread in [1, 2] {
+        let store = || {
+            if thread::thread_idx().x == thread {
+                y.store(1, thread);
+            }
+        };
+        simulator.launch(&KERNEL, LaunchConfig::new(1, 4), store).unwrap();
+    }
+    let of = |i: usize| writes.of(y.at(i).addr()..y.at(i).addr() + 4).map(|side| side.thread);
+    assert_eq!([of(0), of(1), of(2)], [None, Some(Dim3::new(2, 0, 0)), None]);
+    // A write to any byte of the range counts, and a newer one that begins elsewhere.
+    assert!(writes.of(y.at(1).addr() + 3..y.at(1).addr() + 5).is_some());
+    // SAFETY: the byte is in the array.
+    let store = || unsafe { memory::store(y.at(1).cast::<u8>().wrapping_add(1), 1) };
+    simulator.launch(&KERNEL, LaunchConfig::new(1, 1), store).unwrap();
+    assert_eq!(of(1), Some(Dim3::new(0, 0, 0)));
 }
