@@ -1,7 +1,8 @@
 //! Tensor cores: products of small matrices, which a warp computes together.
 //!
 //! [`mma`] has the fragments of matrices in a warp's registers and their products (`mma.sync`). [`matrix`] moves
-//! fragments between shared memory and registers (`ldmatrix`, `stmatrix`).
+//! fragments between shared memory and registers (`ldmatrix`, `stmatrix`). [`wgmma`] has the products of a warpgroup,
+//! whose factors are [`SharedTile`]s.
 
 mod layout;
 pub mod matrix;
@@ -9,7 +10,12 @@ pub mod mma;
 mod operand;
 #[macro_use]
 mod products;
+mod shared_tile;
+pub mod wgmma;
 
 pub use layout::{ColumnMajor, Elements, ElementsMut, Layout, RowMajor};
 pub use operand::{Operand, Tile, tf32};
+pub use shared_tile::{
+    Factor, PanelLayout, Plain16, RowMajorPart, SharedTile, Swizzle128, Swizzle32, Swizzle64, TransposedPart,
+};
 pub(crate) use products::for_each_product;

@@ -30,6 +30,7 @@ mod mma;
 mod narrow_atomics;
 mod statics;
 mod warp;
+mod wgmma;
 mod wide_atomics;
 
 pub use atomics::*;
@@ -47,6 +48,7 @@ pub use memory::*;
 pub use narrow_atomics::*;
 pub use statics::*;
 pub use warp::*;
+pub use wgmma::*;
 
 /// False: a GPU checks only the accesses of safe methods.
 pub const CHECKS_EVERY_ACCESS: bool = false;
