@@ -2,7 +2,9 @@
 
 use cuda_std::tensor::wgmma::{Accumulator, ROWS, Sums, WgmmaInstruction};
 use cuda_std::tensor::{PanelLayout, Plain16, SharedTile, Swizzle32, Swizzle64, Swizzle128, tf32};
-use cuda_std::{DeviceCopy, Element, Global, GlobalMut, bf16, barrier, dynamic_shared, e4m3, e5m2, f16, kernel, thread};
+use cuda_std::{
+    DeviceCopy, Element, Global, GlobalMut, barrier, bf16, dynamic_shared, e4m3, e5m2, f16, kernel, thread,
+};
 
 /// Writes `a`·`b`ᵀ to `d`, with 64 × `K` elements of `a` and `N` × `K` of `b`, both with contiguous rows. Launch one
 /// block of 128 threads, with dynamic shared memory for `a` and `b`.

@@ -2,6 +2,7 @@
 
 use tests::{all_devices, gpu, simulated};
 use workbench::cases::tensor_library::{conversions, matmul, moves, products, tiles, whole_tiles};
+use workbench::cases::wgmma;
 
 #[test]
 fn products_of_small_whole_numbers_are_exact() {
@@ -22,4 +23,21 @@ fn matrices_are_moved() {
 #[test]
 fn floats_of_8_bits_are_rounded_as_a_gpu_does() {
     [simulated(0)].into_iter().chain(gpu()).for_each(|device| conversions(&device, 1 << 16).unwrap());
+}
+
+/// Returns the simulators, and the GPU if it has products of a warpgroup.
+fn with_warpgroups() -> impl Iterator<Item = launch::Device> {
+    all_devices().filter(|device| {
+        let capability = device.properties().unwrap().compute_capability;
+        capability.is_none_or(|capability| capability == (9, 0))
+    })
+}
+
+#[test]
+fn products_of_a_warpgroup_are_those_of_the_host() {
+    for device in with_warpgroups() {
+        wgmma::products(&device).unwrap();
+        wgmma::transposed_products(&device).unwrap();
+        wgmma::rounded_products(&device).unwrap();
+    }
 }

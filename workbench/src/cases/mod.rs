@@ -12,13 +12,14 @@ mod faults;
 mod probe;
 mod stream;
 pub mod tensor_library;
+pub mod wgmma;
 
 pub use faults::faults;
 
 /// Returns all cases: at least one for each kernel of the release modules, of [`gpu::device_library`], of
 /// [`gpu::tensor_library`] and of [`crate::collectives`].
 pub fn catalogue() -> Vec<Case> {
-    let libraries = [device_library::cases(), tensor_library::cases(), bulk::cases()];
+    let libraries = [device_library::cases(), tensor_library::cases(), bulk::cases(), wgmma::cases()];
     let others = [probe::cases(), stream::cases(), collectives::cases()].into_iter().chain(libraries);
     crate::catalogue::cases().into_iter().chain(others.flatten()).collect()
 }
