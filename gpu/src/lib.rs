@@ -85,3 +85,5 @@ pub mod sort_key;
 pub mod tensor_library;
 #[cfg(feature = "transpose")]
 pub mod transpose;
+#[cfg(feature = "warpgroup_library")]
+pub mod warpgroup_library;

@@ -23,7 +23,6 @@ mod println;
 mod shared_array;
 mod statics;
 mod unused;
-mod wgmma;
 
 /// Derives `DeviceCopy` for a struct whose fields are `DeviceCopy`, or for an enum without fields that has a
 /// representation such as `#[repr(u8)]`. Buffers can hold values of the type, and kernels can take them as parameters.
@@ -143,12 +142,6 @@ pub fn println(input: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn print(input: TokenStream) -> TokenStream {
     println::expand(input.into(), "").unwrap_or_else(syn::Error::into_compile_error).into()
-}
-
-#[doc(hidden)]
-#[proc_macro]
-pub fn wgmma_instructions(_: TokenStream) -> TokenStream {
-    wgmma::expand().into()
 }
 
 macro_rules! assertions {

@@ -8,7 +8,6 @@ mod fp8;
 mod matrix;
 mod mma;
 mod steps;
-mod wgmma;
 
 pub use bulk::{
     BOX, TILE, bulk_combine, bulk_copy, bulk_exchange, bulk_multicast, bulk_pipeline, bulk_reduce, tensor_copy,
@@ -18,7 +17,6 @@ pub use fp8::round_fp8;
 pub use matrix::{move_matrices, multiply_tiles, multiply_whole_tiles};
 pub use mma::multiply;
 pub use steps::{matmul_shared, matmul_warp};
-pub use wgmma::{multiply_shared, multiply_transposed};
 
 cuda_std::kernels![
     bulk_combine,
@@ -38,6 +36,4 @@ cuda_std::kernels![
     round_fp8,
     matmul_warp,
     matmul_shared,
-    multiply_shared,
-    multiply_transposed,
 ];

@@ -38,6 +38,11 @@ fn products_of_a_warpgroup_are_those_of_the_host() {
     for device in with_warpgroups() {
         wgmma::products(&device).unwrap();
         wgmma::transposed_products(&device).unwrap();
+        wgmma::products_of_fragments(&device).unwrap();
         wgmma::rounded_products(&device).unwrap();
+        wgmma::groups(&device).unwrap();
+        wgmma::double(&device).unwrap();
+        wgmma::warpgroups(&device).unwrap();
+        wgmma::registers(&device).unwrap();
     }
 }

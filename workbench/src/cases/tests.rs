@@ -28,7 +28,13 @@ fn every_kernel_is_launched_by_a_case_that_names_it() {
         assert_eq!(families, case.kernels().iter().copied().collect(), "{case}");
         all.extend(families);
     }
-    let others = [gpu::device_library::KERNELS, gpu::tensor_library::KERNELS, crate::collectives::KERNELS].concat();
+    let others = [
+        gpu::device_library::KERNELS,
+        gpu::tensor_library::KERNELS,
+        gpu::warpgroup_library::KERNELS,
+        crate::collectives::KERNELS,
+    ]
+    .concat();
     for kernel in catalogue::kernels().chain(others) {
         assert!(all.contains(kernel.family), "no case launches {}", kernel.family);
     }

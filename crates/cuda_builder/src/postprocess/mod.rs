@@ -10,9 +10,14 @@
 //!   cuda_std shared_array <symbol> <bytes>` before it uses the symbol, and this module declares the array.
 //! - A tensor map is a parameter that is aligned to 64 bytes. The compiler aligns it to 16 and leaves the comment `//
 //!   cuda_std tensor_map <parameter>`.
+//! - The operands of `asm!` are registers and numbers. A name of types, such as that of a product of tensor cores, is
+//!   written as `cuda_std_ascii(<number>)`, and this module writes the characters in the number's bytes.
+//! - Dynamic shared memory is aligned to 1024 bytes in a module with tensor maps or products of warpgroups, whose tiles
+//!   need this alignment.
 //! - `rustc` puts no static into constant memory. This module moves a static there for `// cuda_std constant <symbol>`.
 //! - Atomic operations on 128 bits and products of 8-bit floats need PTX 8.4, and conversions of 8-bit floats 8.1.
-//!   Relaxed arrivals at a cluster's barrier, bulk copies, transaction counts of barriers and proxy fences need 8.0.
+//!   Relaxed arrivals at a cluster's barrier, bulk copies, transaction counts of barriers, proxy fences, products of
+//!   warpgroups and changes of the number of registers need 8.0.
 //!   LLVM writes an older version for sm_89 and sm_90. This module raises the version of a module that has such an
 //!   instruction.
 //! - If an architecture lacks the instructions of a part of `cuda_std`, the PTX contains a fallback, marked by the
@@ -25,6 +30,7 @@
 //! - Trailing blanks, repeated empty lines and LLVM's comments around inline assembly are removed, and a header that
 //!   describes the text's origin is added.
 
+mod ascii;
 mod externs;
 mod fallbacks;
 mod flush;
@@ -69,6 +75,9 @@ pub enum PtxError {
     /// A launch bounds comment names no kernel of the PTX.
     #[error("launch bounds are set for `{0}`, but this module has no such kernel: use a kernel's name")]
     UnknownKernel(String),
+    /// A text in a number has other characters than ASCII's visible ones.
+    #[error("cannot read the text in `{0}`: expected `cuda_std_ascii(<number>)` with characters in the number's bytes")]
+    Ascii(String),
     /// A comment about a symbol's state space is malformed or names no static.
     #[error("the comment `{0}` is malformed or names a static that the PTX does not declare")]
     Space(String),
@@ -112,11 +121,13 @@ pub fn finish(ptx: &str, header: &Header) -> Result<String, PtxError> {
 /// # Errors
 /// The errors of [`finish`].
 pub fn process(ptx: &str) -> Result<String, PtxError> {
-    let ptx = externs::define_comparisons(ptx);
+    let ptx = ascii::spell(ptx)?;
+    let ptx = externs::define_comparisons(&ptx);
     match externs::undefined(&ptx) {
         Some(function) => Err(PtxError::Undefined(function.to_owned())),
         None => {
             let ptx = spaces::place(&apply_launch_bounds(&ptx)?)?;
+            let ptx = spaces::align_dynamic(ptx);
             Ok(trim(&rename_hashes(&parameters::align_tensor_maps(raise_version(ptx)))))
         }
     }
@@ -125,10 +136,13 @@ pub fn process(ptx: &str) -> Result<String, PtxError> {
 /// Returns `ptx` with at least the version that its instructions need.
 fn raise_version(ptx: String) -> String {
     // The highest versions come first.
-    const NEEDED: [(&str, (u32, u32)); 13] = [
+    const NEEDED: [(&str, (u32, u32)); 17] = [
         (".b128 ", (8, 4)),
-        (".f32.e4m3.", (8, 4)),
-        (".f32.e5m2.", (8, 4)),
+        (".col.f32.e4m3.", (8, 4)),
+        (".col.f32.e5m2.", (8, 4)),
+        // Products of warpgroups.
+        (".s32.s8.u8 ", (8, 4)),
+        (".s32.u8.s8 ", (8, 4)),
         (".e4m3x2", (8, 1)),
         (".e5m2x2", (8, 1)),
         ("barrier.cluster.arrive.relaxed", (8, 0)),
@@ -139,6 +153,8 @@ fn raise_version(ptx: String) -> String {
         ("fence.mbarrier_init", (8, 0)),
         ("elect.sync", (8, 0)),
         ("prefetch.tensormap", (8, 0)),
+        ("wgmma.", (8, 0)),
+        ("setmaxnreg.", (8, 0)),
     ];
     let Some((_, needed)) = NEEDED.into_iter().find(|(instruction, _)| ptx.contains(instruction)) else { return ptx };
     let version = |line: &str| -> Option<(u32, u32)> {

@@ -44,6 +44,14 @@ pub(super) fn place(ptx: &str) -> Result<String, PtxError> {
     left.map_or(Ok(text), |comment| Err(PtxError::Space(comment)))
 }
 
+/// Aligns dynamic shared memory to 1024 bytes if the module has tensor maps or products of warpgroups: their tiles begin
+/// at a multiple of up to 1024 bytes.
+pub(super) fn align_dynamic(ptx: String) -> String {
+    const DECLARED: &str = ".extern .shared .align 16 .b8 cuda_std_dynamic_shared[];";
+    let has_tiles = ["cp.async.bulk.tensor.", "wgmma.mma_async."].iter().any(|instruction| ptx.contains(instruction));
+    if has_tiles { ptx.replacen(DECLARED, &DECLARED.replace("16", "1024"), 1) } else { ptx }
+}
+
 /// Returns the symbol that the line declares in global memory, if it declares one.
 fn declared(line: &str) -> Option<&str> {
     let mut words = line.split_whitespace().skip_while(|&word| word == ".visible");
@@ -85,6 +93,16 @@ mod tests {
         assert!(text.contains("\n.visible .global .align 4 .u32 others = 7;"), "{text}");
         assert!(!text.contains("cuda_std"), "{text}");
         assert_eq!(place(&text).as_deref(), Ok(&*text));
+    }
+
+    #[test]
+    fn tiles_align_dynamic_shared_memory() {
+        let declared = ".extern .shared .align 16 .b8 cuda_std_dynamic_shared[];\n";
+        assert_eq!(align_dynamic(declared.to_owned()), declared);
+        for instruction in ["wgmma.mma_async.sync.aligned.m64n8k16", "cp.async.bulk.tensor.2d.shared::cluster"] {
+            let text = align_dynamic(format!("{declared}\t{instruction};\n"));
+            assert!(text.starts_with(".extern .shared .align 1024 .b8 cuda_std_dynamic_shared[];\n"), "{text}");
+        }
     }
 
     #[test]

@@ -64,13 +64,22 @@ fn a_cluster_is_a_directive_from_sm_90_on() {
 }
 
 #[test]
-fn operations_on_128_bits_raise_the_version() {
+fn newer_instructions_raise_the_version() {
     let version = |module: &str| process(module).unwrap().lines().next().unwrap_or_default().to_owned();
     let wide = MODULE.replace("\tret;", "\tatom.relaxed.gpu.global.exch.b128 %old, [%rd1], %new;\n\tret;");
     assert_eq!(version(MODULE), ".version 7.0");
     assert_eq!(version(&wide), ".version 8.4");
     assert_eq!(version(&wide.replace("7.0", "7.8")), ".version 8.4");
     assert_eq!(version(&wide.replace("7.0", "8.7")), ".version 8.7");
+    for (instruction, needed) in [
+        ("wgmma.mma_async.sync.aligned.m64n8k32.f32.e4m3.e5m2 {%r1}", ".version 8.0"),
+        ("wgmma.mma_async.sync.aligned.m64n8k32.s32.u8.s8 {%r1}", ".version 8.4"),
+        ("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32 {%r1}", ".version 8.4"),
+        ("mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32 {%r1}", ".version 7.0"),
+        ("setmaxnreg.dec.sync.aligned.u32 24", ".version 8.0"),
+    ] {
+        assert_eq!(version(&MODULE.replace("\tret;", &format!("\t{instruction};\n\tret;"))), needed, "{instruction}");
+    }
     let relaxed = MODULE.replace("\tret;", "\tbarrier.cluster.arrive.relaxed;\n\tret;");
     assert_eq!(version(&relaxed), ".version 8.0");
 }

@@ -15,7 +15,7 @@ pub mod wgmma;
 
 pub use layout::{ColumnMajor, Elements, ElementsMut, Layout, RowMajor};
 pub use operand::{Operand, Tile, tf32};
-pub(crate) use products::for_each_product;
+pub(crate) use products::{for_each_product, for_each_wgmma};
 pub use shared_tile::{
     Factor, PanelLayout, Plain16, RowMajorPart, SharedTile, Swizzle32, Swizzle64, Swizzle128, TransposedPart,
 };

@@ -1,4 +1,4 @@
-//! The table of the products of `mma.sync`, from which both back ends are made.
+//! The tables of the products of `mma.sync` and `wgmma`, from which both back ends are made.
 
 /// Calls `$define!` with a row for each product: the first architecture that has it, the element types of A, B and C,
 /// the shape (M, N, K), the class of the registers, the numbers of a lane's registers of A, B and C, and the types of
@@ -37,4 +37,29 @@ macro_rules! for_each_product {
         }
     };
 }
-pub(crate) use for_each_product;
+
+/// Calls `$define!` with a row for each product of a warpgroup: the types of the sums and of the elements of A and B,
+/// and the types of the instruction.
+macro_rules! for_each_wgmma {
+    ($define:ident) => {
+        $define! {
+            f32 f16 f16 "f32.f16.f16";
+            f16 f16 f16 "f16.f16.f16";
+            f32 bf16 bf16 "f32.bf16.bf16";
+            f32 tf32 tf32 "f32.tf32.tf32";
+            f32 e4m3 e4m3 "f32.e4m3.e4m3";
+            f32 e4m3 e5m2 "f32.e4m3.e5m2";
+            f32 e5m2 e4m3 "f32.e5m2.e4m3";
+            f32 e5m2 e5m2 "f32.e5m2.e5m2";
+            f16 e4m3 e4m3 "f16.e4m3.e4m3";
+            f16 e4m3 e5m2 "f16.e4m3.e5m2";
+            f16 e5m2 e4m3 "f16.e5m2.e4m3";
+            f16 e5m2 e5m2 "f16.e5m2.e5m2";
+            i32 i8 i8 "s32.s8.s8";
+            i32 i8 u8 "s32.s8.u8";
+            i32 u8 i8 "s32.u8.s8";
+            i32 u8 u8 "s32.u8.u8";
+        }
+    };
+}
+pub(crate) use {for_each_product, for_each_wgmma};

@@ -3,8 +3,8 @@
 use simt::tensor::Format;
 use simt::wgmma::{self, Elements, InFlight, Instruction, Left};
 
-use crate::tensor::tf32;
 use crate::tensor::wgmma::Sums;
+use crate::tensor::{for_each_wgmma, tf32};
 use crate::{bf16, e4m3, e5m2, f16};
 
 /// The instruction for elements of the types `A` and `B` and `N` columns, whose sums are of the type `Self`.
@@ -15,7 +15,7 @@ pub trait WgmmaInstruction<A, B, const N: usize>: Sums<N> {
 }
 
 macro_rules! instructions {
-    ($($sums:ident: $($a:ident $b:ident),*;)*) => {$($(
+    ($($sums:ident $a:ident $b:ident $types:literal;)*) => {$(
         impl<const N: usize> WgmmaInstruction<$a, $b, N> for $sums
         where
             $sums: Sums<N>,
@@ -27,13 +27,10 @@ macro_rules! instructions {
                 sums: instructions!(@sums $sums),
             };
         }
-    )*)*};
+    )*};
     (@sums f32) => { wgmma::Sums::F32 };
     (@sums f16) => { wgmma::Sums::F16 };
-    (@sums i32) => {{
-        assert!(N < 32 || N.is_multiple_of(16), "products of 8-bit integers have 8, 16, 24, 32, 48, 64, ... columns");
-        wgmma::Sums::I32
-    }};
+    (@sums i32) => { wgmma::Sums::I32 };
     (@elements i8) => { Elements::I8 };
     (@elements u8) => { Elements::U8 };
     (@elements f16) => { Elements::Float(Format::F16) };
@@ -43,11 +40,12 @@ macro_rules! instructions {
     (@elements e5m2) => { Elements::Float(Format::E5m2) };
 }
 
-instructions! {
-    f32: f16 f16, bf16 bf16, tf32 tf32, e4m3 e4m3, e4m3 e5m2, e5m2 e4m3, e5m2 e5m2;
-    f16: f16 f16, e4m3 e4m3, e4m3 e5m2, e5m2 e4m3, e5m2 e5m2;
-    i32: i8 i8, i8 u8, u8 i8, u8 u8;
-}
+for_each_wgmma! { instructions }
+
+/// The registers of sums: an array of `u32`.
+pub trait RegisterArray: Copy + AsRef<[u32]> + AsMut<[u32]> {}
+
+impl<const COUNT: usize> RegisterArray for [u32; COUNT] {}
 
 /// The registers of sums that a product may still change.
 pub struct WgmmaRegisters<R> {
@@ -55,7 +53,7 @@ pub struct WgmmaRegisters<R> {
     sums: InFlight,
 }
 
-impl<R: Copy> WgmmaRegisters<R> {
+impl<R: RegisterArray> WgmmaRegisters<R> {
     #[inline(always)]
     #[track_caller]
     pub fn begin(registers: R) -> Self {
@@ -69,37 +67,53 @@ impl<R: Copy> WgmmaRegisters<R> {
         wgmma::fence();
     }
 
+    /// Begins to add a product to the sums, or to replace them by it if `adds` is false.
+    ///
     /// # Safety
     /// No condition, because the simulator checks the descriptors.
     #[inline(always)]
     #[track_caller]
-    pub unsafe fn multiply<S, A, B, const N: usize, const TA: bool, const TB: bool>(mut self, a: u64, b: u64) -> Self
+    pub unsafe fn multiply<S, A, B, const N: usize, const TA: bool, const TB: bool>(
+        mut self,
+        a: u64,
+        b: u64,
+        adds: bool,
+    ) -> Self
     where
         S: WgmmaInstruction<A, B, N> + Sums<N, Registers = R>,
     {
         let a = Left::Shared { descriptor: a, is_transposed: TA };
-        self.sums.multiply(S::INSTRUCTION, words(&self.registers), a, (b, TB));
+        self.sums.multiply(S::INSTRUCTION, self.registers.as_ref(), a, (b, TB), adds);
         self
     }
 
+    /// Does the same for a matrix A in registers.
+    ///
     /// # Safety
     /// No condition, because the simulator checks the descriptor.
     #[inline(always)]
     #[track_caller]
-    pub unsafe fn multiply_registers<S, A, B, const N: usize, const TB: bool>(mut self, a: [u32; 4], b: u64) -> Self
+    pub unsafe fn multiply_registers<S, A, B, const N: usize, const TB: bool>(
+        mut self,
+        a: [u32; 4],
+        b: u64,
+        adds: bool,
+    ) -> Self
     where
         S: WgmmaInstruction<A, B, N> + Sums<N, Registers = R>,
     {
-        self.sums.multiply(S::INSTRUCTION, words(&self.registers), Left::Registers(a), (b, TB));
+        self.sums.multiply(S::INSTRUCTION, self.registers.as_ref(), Left::Registers(a), (b, TB), adds);
         self
     }
 
+    /// Ends a group of products.
     #[inline(always)]
     #[track_caller]
     pub fn commit(&mut self) {
         wgmma::commit();
     }
 
+    /// Waits until at most `PENDING` groups are in progress.
     #[inline(always)]
     #[track_caller]
     pub fn wait<const PENDING: usize>(&mut self) {
@@ -110,22 +124,9 @@ impl<R: Copy> WgmmaRegisters<R> {
     #[inline(always)]
     #[track_caller]
     pub fn registers(mut self) -> R {
-        self.sums.read(words_mut(&mut self.registers));
+        self.sums.read(self.registers.as_mut());
         self.registers
     }
-}
-
-/// Returns the registers of a thread as words.
-fn words<R: Copy>(registers: &R) -> &[u32] {
-    // SAFETY: `R` is a type of `Sums::Registers`: an array of `f32`, `i32` or `u32`, which have the size and the alignment
-    // of `u32` and no padding.
-    unsafe { core::slice::from_raw_parts(core::ptr::from_ref(registers).cast(), size_of::<R>() / 4) }
-}
-
-/// Returns the registers of a thread as words.
-fn words_mut<R: Copy>(registers: &mut R) -> &mut [u32] {
-    // SAFETY: `R` is a type of `Sums::Registers`: an array of `f32`, `i32` or `u32`, for which any bits are a value.
-    unsafe { core::slice::from_raw_parts_mut(core::ptr::from_mut(registers).cast(), size_of::<R>() / 4) }
 }
 
 /// Changes nothing: the simulator has no registers.
