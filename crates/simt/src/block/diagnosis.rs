@@ -23,7 +23,9 @@ impl Block {
         {
             return fault;
         }
-        if let Some((thread, at, kind)) = self.waiting_collective().or_else(|| self.waiting_for_warpgroup()) {
+        if let Some((thread, at, kind)) =
+            self.waiting_collective().or_else(|| self.waiting_for_warpgroup()).or_else(|| self.waiting_for_registers())
+        {
             return self.fault_of(thread, Some(at.into()), kind);
         }
         if self.barrier.arrived.get() > 0
@@ -49,7 +51,7 @@ impl Block {
 
     /// Returns the fault of a block whose threads have done nothing but poll for too long.
     pub(crate) fn starvation<'a>(&self, blocks: impl Iterator<Item = &'a Self>) -> Fault {
-        if let Some((thread, at, kind)) = self.waiting_for_warpgroup() {
+        if let Some((thread, at, kind)) = self.waiting_for_warpgroup().or_else(|| self.waiting_for_registers()) {
             return self.fault_of(thread, Some(at.into()), kind);
         }
         let waiting = self.run_queue.waiting() + self.membership.waiting();
@@ -141,6 +143,8 @@ impl Block {
             (Activity::AtWarpOperation { mask: group.mask }, Some(group.at))
         } else if self.waits_for_products(thread) {
             (Activity::AtProducts, self.last_seen.get(thread))
+        } else if self.waits_for_registers(thread) {
+            (Activity::AtRegisters, self.last_seen.get(thread))
         } else if self.membership.is_waiting(thread) {
             (Activity::AtClusterBarrier, self.membership.line_of(thread))
         } else {

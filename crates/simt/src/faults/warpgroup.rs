@@ -24,18 +24,18 @@ pub enum WarpgroupFault {
         /// The name of the instruction in PTX.
         instruction: String,
     },
-    /// Threads of one warpgroup execute different products, or a product of different operands.
+    /// Threads of one warpgroup execute different instructions, or a product of different operands.
     Apart {
         /// The difference.
         difference: Difference,
-        /// The source line of the other thread's product.
+        /// The source line of the other thread's instruction.
         other: Box<SourceLocation>,
         /// The other thread.
         other_thread: Dim3,
     },
-    /// A product that some warps of the warpgroup have issued and another warp never does.
+    /// A product or a change of registers that some warps of the warpgroup have executed and another warp never does.
     Missing {
-        /// A thread of the warp that does not execute the product.
+        /// A thread of the warp that does not execute the instruction.
         missing: Box<Whereabouts>,
     },
     /// A product whose sums were written to registers without a fence (`wgmma.fence`) in between.
@@ -55,6 +55,38 @@ pub enum WarpgroupFault {
         /// `true` if the warp has put the product into a group (`wgmma.commit_group`).
         is_committed: bool,
     },
+    /// A change of registers in a kernel that does not determine their number at the launch.
+    NoLaunchBounds,
+    /// A change of registers to a number on the wrong side of the present one.
+    WrongCount {
+        /// The present number of registers per thread.
+        present: u32,
+        /// The new number.
+        wanted: u32,
+        /// `true` if the warp takes registers, and `false` if it releases them.
+        takes: bool,
+    },
+    /// A warp waits for registers that no warp releases.
+    NoRegisters {
+        /// The number of registers of a thread at the launch.
+        start: u32,
+        /// The registers of the block's pool, per thread of a warp.
+        free: u32,
+        /// The registers of each warp of the block.
+        warps: Vec<RegisterCount>,
+    },
+}
+
+/// The registers of a warp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct RegisterCount {
+    /// The number of the warp in its block.
+    pub warp: u32,
+    /// The number of registers per thread.
+    pub registers: u32,
+    /// The number of registers for which the warp waits, if it does.
+    pub wanted: Option<u32>,
 }
 
 /// The reason why a descriptor of a matrix in shared memory is wrong.
@@ -93,13 +125,15 @@ pub enum Difference {
     Descriptors,
     /// The sums.
     Sums,
+    /// The change of registers.
+    Registers,
 }
 
 impl WarpgroupFault {
     /// Returns the change that would make the kernel correct, if the message does not say it.
     pub(super) fn remedy(&self) -> Option<Remedy> {
         match self {
-            Self::Descriptor { .. } => None,
+            Self::Descriptor { .. } | Self::NoLaunchBounds | Self::WrongCount { .. } | Self::NoRegisters { .. } => None,
             Self::Incomplete { .. } => Some(Remedy::WholeWarpgroups),
             Self::Apart { .. } | Self::Missing { .. } => Some(Remedy::WholeWarpgroup),
             Self::WithoutFence { .. } => Some(Remedy::ProductFence),
@@ -122,6 +156,7 @@ impl fmt::Display for WarpgroupFault {
                     Difference::Instruction => "different products",
                     Difference::Descriptors => "a product of different matrices in shared memory",
                     Difference::Sums => "a product with different sums",
+                    Difference::Registers => "different changes of their registers",
                 };
                 write!(
                     f,
@@ -129,7 +164,7 @@ impl fmt::Display for WarpgroupFault {
                 )
             }
             Self::Missing { missing } => {
-                write!(f, "a product that not every warp of the warpgroup executes: {missing}")
+                write!(f, "an instruction that not every warp of the warpgroup executes: {missing}")
             }
             Self::WithoutFence { written } => write!(
                 f,
@@ -140,11 +175,48 @@ impl fmt::Display for WarpgroupFault {
                 "sums are read or moved, which the product at {product} may still change{}",
                 without_commit(*is_committed)
             ),
+            Self::NoLaunchBounds => f.write_str(
+                "a change of registers in a kernel that does not say how many registers its threads have at the launch: \
+                 give its `#[kernel]` both `max_threads` and `min_blocks`",
+            ),
+            Self::WrongCount { present, wanted, takes: true } => write!(
+                f,
+                "a warp that has {present} registers per thread takes {wanted}: take at least {present}, or release"
+            ),
+            Self::WrongCount { present, wanted, takes: false } => write!(
+                f,
+                "a warp that has {present} registers per thread releases all but {wanted}: keep at most {present}, or \
+                 take"
+            ),
+            Self::NoRegisters { start, free, warps } => fmt_pool(f, *start, *free, warps),
             Self::NotWaited { is_committed } => {
                 write!(f, "the block ends, and a warp has not waited for this product{}", without_commit(*is_committed))
             }
         }
     }
+}
+
+/// Writes which warps wait for which registers.
+fn fmt_pool(f: &mut fmt::Formatter<'_>, start: u32, free: u32, warps: &[RegisterCount]) -> fmt::Result {
+    write!(
+        f,
+        "a wait for registers that no warp releases: each thread has {start} at the launch, and the pool has {free} for \
+         each thread of one warp"
+    )?;
+    let is_like = |a: &RegisterCount, b: &RegisterCount| (a.registers, a.wanted) == (b.registers, b.wanted);
+    for alike in warps.chunk_by(is_like) {
+        let [RegisterCount { warp: first, registers, wanted }, ..] = alike else { continue };
+        write!(f, "; warps {first} to {} have {registers}", first + alike.len() as u32 - 1)?;
+        if let Some(wanted) = wanted {
+            write!(f, " and want {wanted}")?;
+        }
+    }
+    let wanted: u32 = warps.iter().map(|count| count.wanted.unwrap_or(count.registers)).sum();
+    write!(
+        f,
+        ". The sum over all warps may be {}, and is {wanted} with what they want: release more, or take less",
+        start as usize * warps.len()
+    )
 }
 
 /// Returns the end of a sentence about a product for which a thread has not waited.

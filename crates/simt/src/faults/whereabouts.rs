@@ -36,6 +36,8 @@ pub enum Activity {
     AtClusterBarrier,
     /// The thread waits for products of its warpgroup.
     AtProducts,
+    /// The thread waits for registers.
+    AtRegisters,
     /// The thread polls for another thread's write.
     Polling,
 }
@@ -49,6 +51,7 @@ impl fmt::Display for Whereabouts {
             Activity::AtWarpOperation { mask } => write!(f, "waits at a warp operation with mask {mask:#010x}")?,
             Activity::AtClusterBarrier => f.write_str("waits at a barrier of the cluster")?,
             Activity::AtProducts => f.write_str("waits for products of its warpgroup")?,
+            Activity::AtRegisters => f.write_str("waits for registers")?,
             Activity::Polling => f.write_str("polls for another thread's write")?,
         }
         match (&self.location, self.activity) {

@@ -17,6 +17,7 @@
 mod descriptor;
 mod instruction;
 mod issue;
+mod registers;
 mod waiting;
 mod warpgroup;
 
@@ -24,6 +25,7 @@ use std::panic::Location;
 
 pub use self::instruction::{Elements, Instruction, Sums};
 use self::issue::{LaneCall, issue};
+pub use self::registers::{release_registers, take_registers};
 pub(crate) use self::warpgroup::Warpgroups;
 use crate::block::Block;
 use crate::current::expect_current;

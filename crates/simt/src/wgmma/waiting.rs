@@ -103,17 +103,19 @@ impl Block {
             let warp = group.warps.iter().position(|warp| warp.waiting != 0)?;
             bits(group.warps[warp].waiting).next().map(|lane| ((index * WARPS + warp) as u32, lane as u32))
         });
-        is_waiting.and_then(|_| self.missing_product())
+        is_waiting.and_then(|_| self.missing_instruction())
     }
 
-    /// Returns the first product that some warps have issued and others have not, with the thread that has issued it.
-    fn missing_product(&self) -> Option<(Thread, Line, FaultKind)> {
-        let (thread, at, warp) = self.warpgroups.find(|(index, group)| {
+    /// Returns the first product that some warps have issued and others have not, or such a change of registers, with the
+    /// thread that has executed it.
+    fn missing_instruction(&self) -> Option<(Thread, Line, FaultKind)> {
+        let product = self.warpgroups.find(|(index, group)| {
             let number = group.issued_by_all();
             let product = group.product(number)?;
             let warp = group.warps.iter().position(|warp| warp.issued == number)?;
             Some((product.thread, product.at, index * WARPS + warp))
-        })?;
+        });
+        let (thread, at, warp) = product.or_else(|| self.missing_change())?;
         let missing = Box::new(self.whereabouts(self.context.extent.thread(warp as u32 * LANES)));
         Some((thread, at, FaultKind::Warpgroup(WarpgroupFault::Missing { missing })))
     }
@@ -121,7 +123,7 @@ impl Block {
     /// Returns the fault of products of this block, whose threads have exited, if a warp has not issued one or has not
     /// waited for one.
     pub(crate) fn end_products(&self) -> Option<Fault> {
-        let found = self.missing_product().or_else(|| {
+        let found = self.missing_instruction().or_else(|| {
             self.warpgroups.find(|(_, group)| {
                 let warp = group.warps.iter().find(|warp| warp.waited < warp.issued)?;
                 let product = group.product(warp.waited)?;

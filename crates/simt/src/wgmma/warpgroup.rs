@@ -30,6 +30,20 @@ pub(super) struct Warpgroup {
     pub(super) first: u64,
     /// The number of products that have taken effect.
     computed: u64,
+    /// The changes of registers that some warp has made, in order.
+    pub(super) changes: Vec<Change>,
+}
+
+/// A change of the registers of a warpgroup.
+#[derive(Clone, Copy)]
+pub(super) struct Change {
+    /// The new number of registers per thread.
+    pub(super) count: u32,
+    /// True if the warps take registers, and false if they release them.
+    pub(super) takes: bool,
+    /// The thread that has made the change first, and its line.
+    pub(super) thread: Thread,
+    pub(super) at: Line,
 }
 
 /// The state of a warp.
@@ -58,6 +72,14 @@ pub(super) struct Warp {
     /// The lanes that are suspended until the wait ends.
     pub(super) waiting: u32,
     sums: Vec<Option<SumsOfWarp>>,
+    /// The number of changes of registers that the warp has begun.
+    pub(super) changes: usize,
+    /// The number of registers per thread, if the warp has changed it.
+    pub(super) registers_per_thread: Option<u32>,
+    /// The number of registers per thread for which the warp waits, if it does.
+    pub(super) wanted: Option<u32>,
+    /// The lanes that are suspended until the pool has enough registers.
+    pub(super) waiting_for_registers: u32,
 }
 
 /// The sums of a warp, one row after the other.
@@ -122,6 +144,11 @@ impl Warpgroups {
     /// Calls `f` with each warpgroup and its number, until `f` returns a value.
     pub(super) fn find<R>(&self, f: impl FnMut((usize, &Warpgroup)) -> Option<R>) -> Option<R> {
         self.0.borrow().iter().enumerate().find_map(f)
+    }
+
+    /// Calls `f` with each warpgroup and its number.
+    pub(super) fn each(&self, mut f: impl FnMut(usize, &Warpgroup)) {
+        self.0.borrow().iter().enumerate().for_each(|(index, group)| f(index, group));
     }
 
     /// Stores the operands of `thread` for the product that its warp is about to execute.
@@ -223,7 +250,7 @@ impl Warpgroup {
     /// Lets the products before number `end` take effect. All warps must have issued them.
     pub(super) fn compute(&mut self, end: u64, arena: &Arena) {
         while self.computed < end {
-            let Self { warps, products, first, computed } = self;
+            let Self { warps, products, first, computed, .. } = self;
             let Some(product) = products.get_mut((*computed - *first) as usize) else { return };
             product.compute(warps, arena);
             *computed += 1;

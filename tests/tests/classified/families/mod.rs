@@ -56,6 +56,7 @@ mod pipelines;
 mod products;
 mod queues;
 mod reductions;
+mod registers;
 mod rules;
 mod simulations;
 mod warpgroups;
@@ -126,6 +127,7 @@ fn cases() -> impl Iterator<Item = &'static Case> {
         products::CASES,
         queues::CASES,
         reductions::CASES,
+        registers::CASES,
         rules::CASES,
         simulations::CASES,
         warpgroups::CASES,

@@ -129,10 +129,14 @@ impl<R: RegisterArray> WgmmaRegisters<R> {
     }
 }
 
-/// Changes nothing: the simulator has no registers.
 #[inline(always)]
-pub const fn take_registers<const COUNT: u32>() {}
+#[track_caller]
+pub fn take_registers<const COUNT: u32>() {
+    wgmma::take_registers(COUNT);
+}
 
-/// Changes nothing: the simulator has no registers.
 #[inline(always)]
-pub const fn release_registers<const COUNT: u32>() {}
+#[track_caller]
+pub fn release_registers<const COUNT: u32>() {
+    wgmma::release_registers(COUNT);
+}
