@@ -3,7 +3,7 @@
 //! An agent has one epoch in the clocks, like a thread between two synchronisations. [`State::begin_agent`] gives it
 //! the clock of the threads that issue the operation. [`State::touch_by_agent`] checks and records an access, which
 //! then races with the accesses of threads and of other agents. The agent's clock at its end includes its accesses. A
-//! thread that waits for the end joins this clock ([`State::join_agent`]), and so do the threads that wait for the
+//! thread that waits for the end joins this clock ([`State::join_agents`]), and so do the threads that wait for the
 //! phase of a barrier at which the agent arrives ([`State::agent_arrival`]).
 //!
 //! # Design
@@ -204,12 +204,13 @@ impl State {
         }
     }
 
-    /// Orders the accesses of `agent` before the later ones of `thread` of `block`.
-    fn join_agent(&mut self, block: &BlockContext, thread: Thread, agent: Agent) {
+    /// Orders the accesses of `joined` before the later ones of `threads` of `block`.
+    fn join_agents(&mut self, block: &BlockContext, threads: &[Thread], joined: &[Agent]) {
         let Self { agents, residents, .. } = self;
         let clocks = &mut residents[block.tag.get() as usize].clocks;
-        let known = &agents.lane(agent).end;
-        clocks.vectors_mut(thread.linear()).known.join(known);
+        let mut known = VectorClock::default();
+        joined.iter().for_each(|&agent| known.join(&agents.lane(agent).end));
+        threads.iter().for_each(|thread| clocks.vectors_mut(thread.linear()).known.join(&known));
     }
 }
 
@@ -250,8 +251,8 @@ impl AgentWatcher for Checker {
         phases.arrive_agent(&state.agents.lane(agent).end, BarrierId::Shared(barrier));
     }
 
-    fn join_agent(&self, block: &BlockContext, thread: Thread, agent: Agent) {
-        self.state.borrow_mut().join_agent(block, thread, agent);
+    fn join_agents(&self, block: &BlockContext, threads: &[Thread], agents: &[Agent]) {
+        self.state.borrow_mut().join_agents(block, threads, agents);
     }
 
     fn retire_agent(&self, agent: Agent) {
@@ -277,7 +278,7 @@ impl AgentWatcher for Checker {
         let site = state.sites.number(at, Access::AsyncWrite, 0);
         let stamp = Stamp::new(agent.block, agent.lane, agent.epoch, site, PLAIN);
         state.resident(block).memory.shadow.replace_writes(barriers, (key.0, key.1), stamp);
-        state.join_agent(block, block.thread(), agent);
+        state.join_agents(block, &[block.thread()], &[agent]);
         let end = state.agents.lane(agent).end.clone();
         state.agents.lane_mut(agent).is_retired = true;
         state.agents.initialised.entry(key).or_default().join(&end);

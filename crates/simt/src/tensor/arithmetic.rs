@@ -73,21 +73,33 @@ impl Product {
     ///
     /// If `k` or a length does not fit.
     pub fn multiply_add(self, a: &[f32], b: &[f32], sums: &mut [f32]) {
+        self.multiply_add_parts(b, &mut [(a, sums)]);
+    }
+
+    /// Does what [`multiply_add`](Self::multiply_add) does for several parts of A and of the sums. This is faster than
+    /// one call for each part.
+    ///
+    /// # Panics
+    ///
+    /// If `k` or a length does not fit.
+    pub fn multiply_add_parts(self, b: &[f32], parts: &mut [(&[f32], &mut [f32])]) {
         let most = if self.has_bytes() { 32 } else { 16 };
         assert!(
             1 <= self.k && self.k <= most && (!self.has_bytes() || self.k.is_multiple_of(4)),
             "no instruction: {self:?}"
         );
-        assert!(
-            a.len().is_multiple_of(self.k) && b.len().is_multiple_of(self.k),
-            "the last row or column has less than {} elements",
-            self.k
-        );
-        assert_eq!(sums.len(), (a.len() / self.k) * (b.len() / self.k), "the number of sums");
+        for (a, sums) in &*parts {
+            assert!(
+                a.len().is_multiple_of(self.k) && b.len().is_multiple_of(self.k),
+                "the last row or column has less than {} elements",
+                self.k
+            );
+            assert_eq!(sums.len(), (a.len() / self.k) * (b.len() / self.k), "the number of sums");
+        }
         if self.unit == Unit::Mma && self.has_bytes() {
-            self.add_by_halves(a, b, sums);
+            parts.iter_mut().for_each(|(a, sums)| self.add_by_halves(a, b, sums));
         } else {
-            self.add_at_once(a, b, sums);
+            self.add_at_once(b, parts);
         }
     }
 
@@ -123,7 +135,7 @@ impl Product {
         };
         let mut products = vec![0.0; sums.len()];
         for first in [0, 2] {
-            half.add_at_once(&pairs(a, first), &pairs(b, first), &mut products);
+            half.add_at_once(&pairs(b, first), &mut [(&pairs(a, first), &mut products)]);
         }
         for (sum, product) in sums.iter_mut().zip(products) {
             *sum = match self.sum {
@@ -134,23 +146,42 @@ impl Product {
     }
 
     /// One instruction of the hardware.
-    fn add_at_once(self, a: &[f32], b: &[f32], sums: &mut [f32]) {
+    fn add_at_once(self, b: &[f32], parts: &mut [(&[f32], &mut [f32])]) {
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has these instructions.
+            return unsafe { self.add_with_avx2(b, parts) };
+        }
+        self.add_with_any(b, parts);
+    }
+
+    /// [`add_with_any`](Self::add_with_any), compiled for processors with AVX2. The results are the same.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn add_with_avx2(self, b: &[f32], parts: &mut [(&[f32], &mut [f32])]) {
+        self.add_with_any(b, parts);
+    }
+
+    #[inline(always)]
+    fn add_with_any(self, b: &[f32], parts: &mut [(&[f32], &mut [f32])]) {
         match self.k {
-            ..=8 => self.add_in_lanes::<8>(a, b, sums),
-            9..=16 => self.add_in_lanes::<16>(a, b, sums),
-            _ => self.add_in_lanes::<32>(a, b, sums),
+            ..=8 => self.add_in_lanes::<8>(b, parts),
+            9..=16 => self.add_in_lanes::<16>(b, parts),
+            _ => self.add_in_lanes::<32>(b, parts),
         }
     }
 
     /// [`add_at_once`](Self::add_at_once) for at most `K` elements.
-    fn add_in_lanes<const K: usize>(self, a: &[f32], b: &[f32], sums: &mut [f32]) {
+    #[inline(always)]
+    fn add_in_lanes<const K: usize>(self, b: &[f32], parts: &mut [(&[f32], &mut [f32])]) {
         let (k, n) = (self.k, b.len() / self.k);
         if n == 0 {
             return;
         }
         let min_exponents = [self.a.min_exponent(), self.b.min_exponent(), self.min_exponent_of_sum()];
         let columns: Vec<Columns<K>> = b.chunks(k * LANES).map(|b| Columns::new(b, k, min_exponents[1])).collect();
-        for (a, sums) in a.chunks_exact(k).zip(sums.chunks_exact_mut(n)) {
+        let rows = parts.iter_mut().flat_map(|(a, sums)| a.chunks_exact(k).zip(sums.chunks_exact_mut(n)));
+        for (a, sums) in rows {
             let row = Row::<K>::new(a, min_exponents[0]);
             for ((columns, b), sums) in columns.iter().zip(b.chunks(k * LANES)).zip(sums.chunks_mut(LANES)) {
                 let mut c = [0.0; LANES];

@@ -19,7 +19,7 @@ struct Range {
 
 impl Range {
     /// Returns the range of powers of two and zeros.
-    #[inline]
+    #[inline(always)]
     fn new(powers: &[f32]) -> Self {
         // The bits of floats that are not negative have the floats' order, and integers have vector instructions.
         let (mut min, mut max) = (f32::MAX.to_bits() as i32, 0);
@@ -46,7 +46,7 @@ pub(super) struct Row<const K: usize> {
 
 impl<const K: usize> Row<K> {
     /// Takes elements of a format whose smallest normal number has the exponent `min_exponent`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn new(elements: &[f32], min_exponent: i32) -> Self {
         let mut values = [0.0; K];
         values[..elements.len()].copy_from_slice(elements);
@@ -64,7 +64,7 @@ pub(super) struct Columns<const K: usize> {
 
 impl<const K: usize> Columns<K> {
     /// Takes up to [`LANES`] columns of `k` elements, which are one after the other in `b`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn new(b: &[f32], k: usize, min_exponent: i32) -> Self {
         let mut values = [[0.0; LANES]; K];
         for (lane, column) in b.chunks_exact(k).enumerate() {
@@ -78,7 +78,7 @@ impl<const K: usize> Columns<K> {
 
     /// Returns the sum of the products of `row` and each column, and of `c`, before the last rounding. Each sum is 0,
     /// or at least the smallest normal `f32`. Lanes with an unusual exponent, an infinity or a NaN are not right.
-    #[inline]
+    #[inline(always)]
     pub(super) fn dot(&self, row: &Row<K>, c: &[f32; LANES], min_exponent: i32, precision: Precision) -> Sums {
         let mut sums = Sums { values: [0.0; LANES], are_right: [false; LANES] };
         if !row.range.is_usual(self.range) {
@@ -135,7 +135,7 @@ pub(super) struct Sums {
 }
 
 /// Returns the power of two by which the hardware aligns `element`: the exponent, at least `min_exponent`; 0 for 0.
-#[inline]
+#[inline(always)]
 fn power(element: f32, min_exponent: i32) -> f32 {
     let exponent = (element.to_bits() & 0x7F80_0000).max(((min_exponent + 127) as u32) << 23);
     if element == 0.0 { 0.0 } else { f32::from_bits(exponent) }

@@ -16,14 +16,14 @@ pub enum Sum {
 }
 
 /// Returns 2 to `exponent`, which must be that of a normal `f64`.
-#[inline]
+#[inline(always)]
 pub(super) const fn power_of_two(exponent: i32) -> f64 {
     f64::from_bits(((exponent + 1023) as u64) << 52)
 }
 
 /// Returns `value` as an `f32` with at most `fraction` bits of fraction, rounded toward zero. Values beyond the largest
 /// `f32` become infinities. `value` must be 0, or at least the smallest normal `f32`.
-#[inline]
+#[inline(always)]
 pub(super) fn normal_toward_zero(value: f64, fraction: i32) -> f32 {
     f64::from_bits(value.to_bits() & !((1 << (52 - fraction)) - 1)) as f32
 }
@@ -42,7 +42,7 @@ pub(super) fn toward_zero(value: f64, fraction: i32) -> f32 {
 }
 
 /// Returns the `f16` nearest to `value`, or the even one of two equally near, as an `f32`. NaNs remain NaNs.
-#[inline]
+#[inline(always)]
 pub(super) fn nearest_f16(value: f64) -> f32 {
     // Adding a number whose last bit is the last bit of the result rounds the sum there.
     let exponent = ((value.to_bits() >> 52) as i32 & 0x7FF) - 1023;

@@ -163,16 +163,24 @@ impl Instruction {
         rows
     }
 
-    /// Adds the products of the rows of `a` and the columns of `b` to `sums`.
-    pub(super) fn multiply_add(&self, a: &[u32], b: &[u32], sums: &mut [u32]) {
+    /// Adds the products of the rows of A and the columns of `b` to the sums, for several parts of A and of the sums.
+    pub(super) fn multiply_add(&self, b: &[u32], parts: &mut [(&[u32], &mut [u32])]) {
         let k = self.k();
         match (self.a, self.b) {
             (Elements::Float(a_format), Elements::Float(b_format)) => {
                 let sum = if self.sums == Sums::F16 { Sum::F16 } else { Sum::F32 };
                 let product = Product { unit: Unit::Wgmma, a: a_format, b: b_format, sum, k };
-                product.multiply_add(bytemuck::cast_slice(a), bytemuck::cast_slice(b), bytemuck::cast_slice_mut(sums));
+                let parts = parts.iter_mut();
+                let mut parts: Vec<(&[f32], &mut [f32])> =
+                    parts.map(|(a, sums)| (bytemuck::cast_slice(a), bytemuck::cast_slice_mut(sums))).collect();
+                product.multiply_add_parts(bytemuck::cast_slice(b), &mut parts);
             }
-            _ => multiply_add_i32(k, bytemuck::cast_slice(a), bytemuck::cast_slice(b), bytemuck::cast_slice_mut(sums)),
+            _ => {
+                for (a, sums) in parts {
+                    let (a, b) = (bytemuck::cast_slice(a), bytemuck::cast_slice(b));
+                    multiply_add_i32(k, a, b, bytemuck::cast_slice_mut(sums));
+                }
+            }
         }
     }
 }

@@ -5,6 +5,7 @@ use super::descriptor::{Matrix, UNIT, Unit};
 use super::instruction::{Elements, Instruction, ROWS};
 use super::warpgroup::{Factor, Part, Product, WARPS, Warp};
 use crate::block::Block;
+use crate::block::context::BlockContext;
 use crate::bulk::agents::{Agent, Origin};
 use crate::faults::FaultKind;
 use crate::faults::warpgroup::{DescriptorProblem, Difference, WarpgroupFault};
@@ -26,8 +27,9 @@ pub(super) struct LaneCall {
     pub(super) adds: bool,
     /// The number of the sums, if a product has added to them before.
     pub(super) number: Option<u32>,
-    /// The number of fences of the warp when the registers of the sums got their values, and the line.
-    pub(super) fences: u64,
+    /// True if a fence has followed the writes to the registers of the sums.
+    pub(super) is_fenced: bool,
+    /// The line at which the registers got their values.
     pub(super) written: Line,
 }
 
@@ -53,12 +55,10 @@ pub(super) fn issue(block: &Block, at: Line) {
     let thread = block.thread();
     let raise = |fault: WarpgroupFault| -> ! { block.raise(FaultKind::Warpgroup(fault), at) };
     let (call, different) = block.warpgroups.with(thread, |group, warp| {
-        let calls = &group.warps[warp].calls;
-        let first = calls[0];
-        let different =
-            calls.iter().zip(0..).find_map(|(call, lane)| Some((call.as_ref()?.difference(&first?)?, lane)));
-        let unfenced =
-            calls.iter().flatten().find(|call| call.number.is_none() && call.fences == group.warps[warp].fences);
+        let calls = || group.warps[warp].calls.iter().flatten();
+        let first = calls().next().copied();
+        let different = calls().zip(0..).find_map(|(call, lane)| Some((call.difference(first.as_ref()?)?, lane)));
+        let unfenced = calls().find(|call| call.number.is_none() && !call.is_fenced);
         (unfenced.copied().or(first), different)
     });
     let Some(call) = call else { return };
@@ -66,11 +66,10 @@ pub(super) fn issue(block: &Block, at: Line) {
         raise(WarpgroupFault::Incomplete { instruction: call.instruction.to_string() });
     }
     if let Some((difference, lane)) = different {
-        let lane: u32 = lane;
         let other = block.context.extent.thread(thread.warp() as u32 * LANES + lane);
         raise(WarpgroupFault::Apart { difference, other: Box::new(at.into()), other_thread: other.index() });
     }
-    if call.number.is_none() && call.fences == block.warpgroups.with(thread, |group, warp| group.warps[warp].fences) {
+    if call.number.is_none() && !call.is_fenced {
         raise(WarpgroupFault::WithoutFence { written: Box::new(call.written.into()) });
     }
     let [a, b] = match factors(block, &call) {
@@ -158,13 +157,16 @@ fn factors(block: &Block, call: &LaneCall) -> Result<[Factor; 2], (char, Descrip
     Ok([a, decode('B', (b, is_transposed), instruction.n, instruction.b)?])
 }
 
+/// Returns the threads of warp `warp` of a block.
+pub(super) fn lanes_of(block: &BlockContext, warp: usize) -> [Thread; LANES as usize] {
+    std::array::from_fn(|lane| block.extent.thread(warp as u32 * LANES + lane as u32))
+}
+
 /// Notifies the watcher of all reads of the warp's part of `product`. Returns the agent of this part.
 fn announce(block: &Block, product: &Product) -> Agent {
     let Some(watcher) = block.watcher().filter(|_| !std::thread::panicking()) else { return Agent::default() };
     let (context, at) = (&block.context, product.at);
-    let first = block.thread().warp() as u32 * LANES;
-    let lanes: [Thread; LANES as usize] = std::array::from_fn(|lane| context.extent.thread(first + lane as u32));
-    let agent = watcher.begin_agent(context, Origin::Threads(&lanes), at);
+    let agent = watcher.begin_agent(context, Origin::Threads(&lanes_of(context, block.thread().warp())), at);
     product.each_unit(|unit| {
         let touch = Touch { space: Space::Shared, access: Access::ProductRead, address: unit.address, bytes: UNIT, at };
         follow(block, watcher, watcher.agent_access(context, context, agent, &touch), at);

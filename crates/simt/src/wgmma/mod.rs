@@ -53,8 +53,9 @@ pub enum Left {
 pub struct InFlight {
     /// The number of the warp's sums. `None` before the first product, while they are in the thread's registers.
     number: Option<u32>,
-    /// The number of fences that the warp had executed when the registers got their values.
-    fences: u64,
+    /// True if a fence has ordered the writes to the registers before the products.
+    is_fenced: bool,
+    /// The line at which the registers got their values.
     written: Line,
 }
 
@@ -62,13 +63,24 @@ impl InFlight {
     /// Notes that the thread has written its sums to registers.
     #[track_caller]
     pub fn begin() -> Self {
-        let block = expect_current("wgmma::InFlight::begin");
-        let fences = block.warpgroups.with(block.thread(), |group, warp| group.warps[warp].fences);
-        Self { number: None, fences, written: Location::caller() }
+        Self { number: None, is_fenced: false, written: Location::caller() }
     }
 
-    /// Begins to add the product of A and B to the sums, or to replace them by it if `adds` is false. `registers` has the sums before the first product. `b` is the
-    /// descriptor of B, whose rows are contiguous if `is_transposed` is true.
+    /// Orders the thread's writes to the registers of the sums before later products (`wgmma.fence`).
+    ///
+    /// In PTX, a fence orders all registers. Here it orders those of these sums alone, because a compiler may move
+    /// writes to other registers across it.
+    #[track_caller]
+    pub fn fence(&mut self) {
+        let (block, at) = (expect_current("wgmma::InFlight::fence"), Location::caller());
+        if !block.leaves_out(SyncKind::ProductFence, at) {
+            self.is_fenced |= gather(block, "wgmma.fence", at).is_some();
+        }
+    }
+
+    /// Begins to add the product of A and B to the sums, or to replace them by it if `adds` is false. `registers` has
+    /// the sums before the first product. `b` is the descriptor of B, whose rows are contiguous if `is_transposed` is
+    /// true.
     #[track_caller]
     pub fn multiply(
         &mut self,
@@ -79,8 +91,8 @@ impl InFlight {
         adds: bool,
     ) {
         let (block, at) = (expect_current("wgmma::InFlight::multiply"), Location::caller());
-        let Self { number, fences, written } = *self;
-        let call = LaneCall { instruction, a, b, is_transposed, adds, number, fences, written };
+        let Self { number, is_fenced, written } = *self;
+        let call = LaneCall { instruction, a, b, is_transposed, adds, number, is_fenced, written };
         block.warpgroups.pass(block.thread(), call, registers);
         if let Some(is_first) = gather(block, "wgmma.mma_async", at) {
             if is_first {
@@ -117,15 +129,6 @@ fn gather(block: &Block, name: &'static str, at: Line) -> Option<bool> {
     block.meet_whole(name, at);
     let thread = block.thread();
     Some(block.warpgroups.with(thread, |group, warp| group.warps[warp].receive(thread)))
-}
-
-/// Orders the thread's writes to registers before later products (`wgmma.fence`).
-#[track_caller]
-pub fn fence() {
-    let (block, at) = (expect_current("wgmma::fence"), Location::caller());
-    if !block.leaves_out(SyncKind::ProductFence, at) && gather(block, "wgmma.fence", at) == Some(true) {
-        block.warpgroups.with(block.thread(), |group, warp| group.warps[warp].fences += 1);
-    }
 }
 
 /// Puts the products that the thread has issued since the last call into one group (`wgmma.commit_group`).

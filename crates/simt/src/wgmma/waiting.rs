@@ -1,5 +1,6 @@
 //! The waits for products, and the ends of products.
 
+use super::issue::lanes_of;
 use super::warpgroup::WARPS;
 use crate::block::Block;
 use crate::bulk::agents::Agent;
@@ -63,12 +64,7 @@ impl Block {
 
     /// Orders the ends of `agents` before the later accesses of the warp number `warp`, and makes `lanes` of it run.
     fn end_wait_for(&self, warp: usize, agents: &[Agent], lanes: u32) {
-        self.notify(|watcher, context| {
-            for &agent in agents {
-                let threads = (0..LANES).map(|lane| context.extent.thread(warp as u32 * LANES + lane));
-                threads.for_each(|thread| watcher.join_agent(context, thread, agent));
-            }
-        });
+        self.notify(|watcher, context| watcher.join_agents(context, &lanes_of(context, warp), agents));
         self.note_progress();
         let state = &self.run_queue.warps()[warp];
         state.at_operation.set(state.at_operation.get() & !lanes);

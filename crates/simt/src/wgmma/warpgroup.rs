@@ -57,8 +57,6 @@ pub(super) struct Warp {
     pub(super) registers: Vec<Vec<u32>>,
     /// The sums of the last product.
     pub(super) issued_to: Option<u32>,
-    /// The number of fences that the warp has executed.
-    pub(super) fences: u64,
     /// The number of products that the warp has issued.
     pub(super) issued: u64,
     /// The number of products that the warp has put into groups.
@@ -267,15 +265,17 @@ impl Product {
             Factor::Registers => Vec::new(),
         };
         let len = ROWS * instruction.k();
+        let mut all = Vec::with_capacity(WARPS);
         for (index, (part, warp)) in parts.iter().zip(warps).enumerate() {
             let Some(part) = part else { continue };
             let Some(Some(sums)) = warp.sums.get_mut(part.sums as usize) else { continue };
-            let rows = if rows.is_empty() { &part.rows } else { &rows[index * len..(index + 1) * len] };
             if !part.adds {
                 sums.rows.fill(0);
             }
-            instruction.multiply_add(rows, &b, &mut sums.rows);
+            let rows = if rows.is_empty() { &part.rows } else { &rows[index * len..(index + 1) * len] };
+            all.push((rows, &mut sums.rows[..]));
         }
+        instruction.multiply_add(&b, &mut all);
     }
 }
 

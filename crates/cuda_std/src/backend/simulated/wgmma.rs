@@ -64,7 +64,7 @@ impl<R: RegisterArray> WgmmaRegisters<R> {
     #[inline(always)]
     #[track_caller]
     pub fn fence(&mut self) {
-        wgmma::fence();
+        self.sums.fence();
     }
 
     /// Begins to add a product to the sums, or to replace them by it if `adds` is false.

@@ -4,11 +4,9 @@
 use cuda_std::tensor::wgmma::{release_registers, take_registers};
 use cuda_std::{GlobalMut, kernel, thread};
 
-use super::Verdict::{Faulty, Sound};
-use super::{By, Kind, grid};
-
-/// The verdict of a wrong use of the instructions of a warpgroup.
-const MISUSE: super::Verdict = Faulty(Kind::Warpgroup, "", By::Every);
+use super::super::Verdict::{Faulty, Sound};
+use super::super::grid;
+use super::{By, Kind, MISUSE};
 
 families! {
     "registers.rs";
