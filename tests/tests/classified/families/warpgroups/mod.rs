@@ -11,6 +11,7 @@ use super::{By, Case, Kind};
 
 mod loads;
 mod operands;
+mod pipeline;
 mod registers;
 mod remedies;
 mod sums;
