@@ -39,16 +39,26 @@ const TENSOR_LIBRARY: PtxModule = PtxModule {
     ],
 };
 
+/// The PTX of the kernels in `gpu::warpgroup_library`, which only the tests use.
+const WARPGROUP_LIBRARY: PtxModule = PtxModule {
+    path: "gpu::warpgroup_library",
+    images: &[
+        PtxImage::new(70, include_str!("../../gpu/ptx/warpgroup_library.sm_70.ptx")),
+        PtxImage::new(90, include_str!("../../gpu/ptx/warpgroup_library.sm_90a.ptx")).specific(),
+    ],
+};
+
 /// Every PTX module with kernels that the suites launch.
 static MODULES: &[PtxModule] = &{
     const N: usize = workbench::MODULES.len();
-    let mut modules = [DEVICE_LIBRARY; N + 2];
+    let mut modules = [DEVICE_LIBRARY; N + 3];
     let mut i = 0;
     while i < N {
         modules[i] = workbench::MODULES[i];
         i += 1;
     }
     modules[N] = TENSOR_LIBRARY;
+    modules[N + 1] = WARPGROUP_LIBRARY;
     modules
 };
 

@@ -6,7 +6,7 @@ use std::fmt;
 use std::path::Path;
 
 use launch::{Device, Error};
-use simt::{CallStep, Checks, ClusterMisuse, FaultKind, Schedule, SourceLocation, Whereabouts};
+use simt::{CallStep, Checks, ClusterMisuse, FaultKind, Schedule, SourceLocation, WarpgroupFault, Whereabouts};
 
 use crate::checked;
 
@@ -56,6 +56,8 @@ pub enum Kind {
     WithoutProxyFence,
     /// A bulk copy that no GPU makes, or for whose end no thread waits.
     BulkCopy,
+    /// A wrong use of the instructions of a warpgroup.
+    Warpgroup,
     /// Any other report.
     Other,
 }
@@ -145,6 +147,16 @@ pub fn report(result: &Result<(), Error>) -> Option<Report> {
         // The last line of the other block depends on the order.
         FaultKind::RemoteAccess(access) => (Kind::RemoteAccess, access.element.array, None),
         FaultKind::BulkCopy(_) => (Kind::BulkCopy, None, None),
+        FaultKind::Warpgroup(fault) => {
+            let there = match fault {
+                WarpgroupFault::Apart { other, .. } => Some(place(other)),
+                WarpgroupFault::Missing { missing } => place_of(missing),
+                WarpgroupFault::WithoutFence { written } => Some(place(written)),
+                WarpgroupFault::InProgress { product, .. } => Some(place(product)),
+                _ => None,
+            };
+            (Kind::Warpgroup, None, there)
+        }
         FaultKind::EndlessLoop { .. } => (Kind::EndlessLoop, None, None),
         FaultKind::Panic(_) => (Kind::Panic, None, None),
         _ => (Kind::Other, None, None),

@@ -170,6 +170,7 @@ mod threads;
 mod unspecified;
 pub mod warp;
 mod watch;
+pub mod wgmma;
 mod worker;
 
 pub use argument::{ArgumentId, GenericArgument};
@@ -185,6 +186,7 @@ pub use faults::race::{Element, MissedPhase, PastRow, Race, RaceAccess, RaceSide
 pub use faults::remedy::Remedy;
 pub use faults::remote::{ClusterMisuse, Lifetime, RemoteAccess};
 pub use faults::wait::{Bytes, Change, PhaseWait, Wait};
+pub use faults::warpgroup::{DescriptorProblem, Difference, WarpgroupFault};
 pub use faults::whereabouts::{Activity, Whereabouts};
 pub use faults::{CopyUnderWay, Fault, FaultKind};
 pub use geometry::{Dim3, KernelInfo, LaunchConfig};

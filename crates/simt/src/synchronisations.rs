@@ -36,6 +36,12 @@ pub enum SyncKind {
     ProxyFence,
     /// A wait for groups of bulk copies.
     BulkWait,
+    /// A fence between the registers of a thread and the products of its warpgroup.
+    ProductFence,
+    /// The end of a group of products of a warpgroup.
+    ProductCommit,
+    /// A wait for groups of products of a warpgroup.
+    ProductWait,
 }
 
 impl SyncKind {
@@ -60,6 +66,9 @@ impl SyncKind {
             Self::Cluster => "cluster barrier",
             Self::ProxyFence => "proxy fence",
             Self::BulkWait => "wait for bulk copies",
+            Self::ProductFence => "fence of registers",
+            Self::ProductCommit => "end of a group of products",
+            Self::ProductWait => "wait for products",
         }
     }
 }

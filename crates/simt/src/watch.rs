@@ -54,6 +54,8 @@ pub(crate) enum Access {
     AsyncRead,
     /// A write by an asynchronous operation.
     AsyncWrite,
+    /// A read by a product of a warpgroup, which is an asynchronous operation.
+    ProductRead,
 }
 
 impl From<Access> for RaceAccess {
@@ -68,6 +70,7 @@ impl From<Access> for RaceAccess {
             Access::Update(_) | Access::Arrive => Self::AtomicUpdate,
             Access::AsyncRead => Self::AsynchronousRead,
             Access::AsyncWrite => Self::AsynchronousWrite,
+            Access::ProductRead => Self::ProductRead,
         }
     }
 }
@@ -78,7 +81,13 @@ impl Access {
     pub(crate) fn reads(self) -> bool {
         matches!(
             self,
-            Self::Load | Self::ReadOnlyLoad | Self::AtomicLoad(..) | Self::Update(_) | Self::Arrive | Self::AsyncRead
+            Self::Load
+                | Self::ReadOnlyLoad
+                | Self::AtomicLoad(..)
+                | Self::Update(_)
+                | Self::Arrive
+                | Self::AsyncRead
+                | Self::ProductRead
         )
     }
 
@@ -105,7 +114,7 @@ impl Access {
 
     /// Returns true if an asynchronous operation makes the access, through its own proxy.
     pub(crate) fn is_asynchronous(self) -> bool {
-        matches!(self, Self::AsyncRead | Self::AsyncWrite)
+        matches!(self, Self::AsyncRead | Self::AsyncWrite | Self::ProductRead)
     }
 
     /// Returns true if the access is the beginning or the end of an asynchronous copy.

@@ -25,8 +25,10 @@ pub(super) fn cases() -> Vec<Case> {
 }
 
 /// An element type that represents small whole numbers, of which the unsigned type has the magnitudes.
-trait Small: Element + PartialEq + std::fmt::Debug {
+pub trait Small: Element + PartialEq + std::fmt::Debug {
+    /// Returns the element with this value.
     fn small(number: i32) -> Self;
+    /// Returns the element's value.
     fn whole(self) -> i32;
 }
 
@@ -59,13 +61,13 @@ small! {
 }
 
 /// Returns `n` whole numbers from −3 to 3.
-fn random<T: Small>(n: usize, seed: usize) -> Vec<T> {
+pub(super) fn random<T: Small>(n: usize, seed: usize) -> Vec<T> {
     (0..n).map(|i| T::small((bits(i + 7919 * seed) % 7) as i32 - 3)).collect()
 }
 
 /// Returns the product of `a`, which has one row of `k` elements after the other, and `b`, which has one column after
 /// the other, plus `c`.
-fn expected<T: Small, U: Small, V: Small>(k: usize, a: &[T], b: &[U], c: &[V]) -> Vec<V> {
+pub(super) fn expected<T: Small, U: Small, V: Small>(k: usize, a: &[T], b: &[U], c: &[V]) -> Vec<V> {
     let dot =
         |(row, column): (&[T], &[U])| -> i32 { row.iter().zip(column).map(|(&a, &b)| a.whole() * b.whole()).sum() };
     let products = a.chunks(k).flat_map(|row| b.chunks(k).map(move |column| (row, column)));
@@ -157,7 +159,7 @@ pub fn moves(device: &Device) -> Result<(), CaseError> {
 }
 
 /// Returns the matrix, which has one row of `n` elements after the other, with one column after the other.
-fn transposed<T: Copy>(matrix: &[T], n: usize) -> Vec<T> {
+pub(super) fn transposed<T: Copy>(matrix: &[T], n: usize) -> Vec<T> {
     (0..n).flat_map(|column| matrix.iter().copied().skip(column).step_by(n)).collect()
 }
 

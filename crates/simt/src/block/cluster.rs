@@ -341,7 +341,7 @@ impl Block {
     #[inline]
     pub(crate) fn access_after_end(&self) -> Option<Fault> {
         let late = if self.membership.is_accessed.get() { self.late_access() } else { None };
-        late.or_else(|| self.end_copies())
+        late.or_else(|| self.end_products()).or_else(|| self.end_copies())
     }
 
     #[cold]

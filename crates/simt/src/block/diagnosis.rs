@@ -23,7 +23,7 @@ impl Block {
         {
             return fault;
         }
-        if let Some((thread, at, kind)) = self.waiting_collective() {
+        if let Some((thread, at, kind)) = self.waiting_collective().or_else(|| self.waiting_for_warpgroup()) {
             return self.fault_of(thread, Some(at.into()), kind);
         }
         if self.barrier.arrived.get() > 0
@@ -49,6 +49,9 @@ impl Block {
 
     /// Returns the fault of a block whose threads have done nothing but poll for too long.
     pub(crate) fn starvation<'a>(&self, blocks: impl Iterator<Item = &'a Self>) -> Fault {
+        if let Some((thread, at, kind)) = self.waiting_for_warpgroup() {
+            return self.fault_of(thread, Some(at.into()), kind);
+        }
         let waiting = self.run_queue.waiting() + self.membership.waiting();
         // A thread that has yielded before an access polls as well.
         let polling = self.context.extent.threads - self.run_queue.exited() - waiting;
@@ -129,13 +132,15 @@ impl Block {
         self.run_queue.warp_of(thread).at_barrier.get() & thread.bit() != 0
     }
 
-    pub(super) fn whereabouts(&self, thread: Thread) -> Whereabouts {
+    pub(crate) fn whereabouts(&self, thread: Thread) -> Whereabouts {
         let (activity, at) = if self.run_queue.warp_of(thread).exited() & thread.bit() != 0 {
             (Activity::Exited, self.last_seen.get(thread).filter(|_| is_watching()))
         } else if self.is_at_barrier(thread) {
             (Activity::AtBarrier, self.barrier.at.get().map(|(at, _)| at))
         } else if let Some(group) = self.rendezvous.group_of(thread) {
             (Activity::AtWarpOperation { mask: group.mask }, Some(group.at))
+        } else if self.waits_for_products(thread) {
+            (Activity::AtProducts, self.last_seen.get(thread))
         } else if self.membership.is_waiting(thread) {
             (Activity::AtClusterBarrier, self.membership.line_of(thread))
         } else {

@@ -49,6 +49,7 @@ use crate::region::Space;
 use crate::source::{Line, SourceLocation};
 use crate::synchronisations::SyncKind;
 use crate::watch::{Watcher, is_watching};
+use crate::wgmma::Warpgroups;
 
 /// The reason why a fibre returns control to the scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,6 +124,7 @@ pub(crate) struct Block {
     named: NamedBarriers,
     gathering: Gathering,
     pub(crate) rendezvous: Rendezvous,
+    pub(crate) warpgroups: Warpgroups,
     pub(crate) membership: Box<Membership>,
     pub(crate) counts: Counts,
 
@@ -181,6 +183,7 @@ impl Block {
             named: NamedBarriers::default(),
             gathering: Gathering::default(),
             rendezvous: parts.rendezvous,
+            warpgroups: Warpgroups::default(),
             membership: Box::default(),
             counts: Counts::default(),
             records_synchronisations: grid.synchronisations.is_some(),
@@ -220,6 +223,7 @@ impl Block {
         self.barrier.arrived.set(0);
         self.named.begin();
         self.gathering.begin();
+        self.warpgroups.begin();
         self.membership.begin();
         self.barrier.votes.set(0);
         self.barrier.waits_for_grid.set(false);

@@ -44,8 +44,8 @@ pub(crate) trait AgentWatcher {
     /// `mbarrier` at the address `_barrier` of the shared memory of `_owner`.
     fn agent_arrival(&self, _owner: &BlockContext, _agent: Agent, _barrier: usize) {}
 
-    /// Notifies the watcher that the current thread has waited for the end of `_agent`.
-    fn join_agent(&self, _block: &BlockContext, _agent: Agent) {}
+    /// Notifies the watcher that `_thread` has waited for the end of `_agent`.
+    fn join_agent(&self, _block: &BlockContext, _thread: Thread, _agent: Agent) {}
 
     /// Notifies the watcher that no later call names `_agent`: all threads that wait for its end have joined it.
     fn retire_agent(&self, _agent: Agent) {}

@@ -232,7 +232,7 @@ pub fn wait(allowed: usize, only_reads: bool) {
         }
         operation.complete(block);
         let agent = operation.agents[usize::from(!only_reads)];
-        block.notify(|watcher, context| watcher.join_agent(context, agent));
+        block.notify(|watcher, context| watcher.join_agent(context, issuer.1, agent));
         if !only_reads {
             operation.retire(block);
         }

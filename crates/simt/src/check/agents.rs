@@ -204,13 +204,12 @@ impl State {
         }
     }
 
-    /// Orders the accesses of `agent` before the later ones of the current thread of `block`.
-    fn join_agent(&mut self, block: &BlockContext, agent: Agent) {
-        let thread = block.thread().linear();
+    /// Orders the accesses of `agent` before the later ones of `thread` of `block`.
+    fn join_agent(&mut self, block: &BlockContext, thread: Thread, agent: Agent) {
         let Self { agents, residents, .. } = self;
         let clocks = &mut residents[block.tag.get() as usize].clocks;
         let known = &agents.lane(agent).end;
-        clocks.vectors_mut(thread).known.join(known);
+        clocks.vectors_mut(thread.linear()).known.join(known);
     }
 }
 
@@ -251,8 +250,8 @@ impl AgentWatcher for Checker {
         phases.arrive_agent(&state.agents.lane(agent).end, BarrierId::Shared(barrier));
     }
 
-    fn join_agent(&self, block: &BlockContext, agent: Agent) {
-        self.state.borrow_mut().join_agent(block, agent);
+    fn join_agent(&self, block: &BlockContext, thread: Thread, agent: Agent) {
+        self.state.borrow_mut().join_agent(block, thread, agent);
     }
 
     fn retire_agent(&self, agent: Agent) {
@@ -278,7 +277,7 @@ impl AgentWatcher for Checker {
         let site = state.sites.number(at, Access::AsyncWrite, 0);
         let stamp = Stamp::new(agent.block, agent.lane, agent.epoch, site, PLAIN);
         state.resident(block).memory.shadow.replace_writes(barriers, (key.0, key.1), stamp);
-        state.join_agent(block, agent);
+        state.join_agent(block, block.thread(), agent);
         let end = state.agents.lane(agent).end.clone();
         state.agents.lane_mut(agent).is_retired = true;
         state.agents.initialised.entry(key).or_default().join(&end);

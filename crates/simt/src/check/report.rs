@@ -316,6 +316,7 @@ impl Checker {
 /// which `here` is the later one.
 fn of_agents(here: Access, other: Access) -> Remedy {
     match (here.is_asynchronous(), other) {
+        (_, Access::ProductRead) => Remedy::WaitForFactors,
         (true, other) if other.is_asynchronous() => Remedy::BetweenOperations,
         (true, _) => Remedy::BeforeOperation,
         (false, Access::AsyncRead) => Remedy::WaitForReads,

@@ -160,7 +160,7 @@ impl Toucher<'_> {
     #[inline(always)]
     pub(super) fn touch(&mut self, cell: &mut Cell, access: Access) -> Result<(), Stamp> {
         match access {
-            Access::Load | Access::AsyncRead => self.load(cell),
+            Access::Load | Access::AsyncRead | Access::ProductRead => self.load(cell),
             Access::ReadOnlyLoad => self.load_unwritten(cell),
             Access::Store | Access::Borrow | Access::Fill | Access::AsyncWrite => self.store(cell),
             // Recorded even after a store in the same epoch, because it undoes that store.

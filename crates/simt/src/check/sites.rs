@@ -127,5 +127,6 @@ fn code(access: Access) -> usize {
         // No width reaches the highest bit.
         Access::AsyncRead => 1 << 63,
         Access::AsyncWrite => 1 << 63 | 1,
+        Access::ProductRead => 1 << 63 | 2,
     }
 }

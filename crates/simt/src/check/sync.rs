@@ -244,6 +244,7 @@ impl Objects {
             | Access::Arrive
             | Access::AsyncRead
             | Access::AsyncWrite
+            | Access::ProductRead
             | Access::AtomicLoad(..) => false,
             Access::AtomicStore(order, _) => {
                 order == MemoryOrder::AcquireRelease || !clocks.vectors(thread).fenced_in_block().is_empty()
@@ -297,6 +298,7 @@ impl Objects {
             | Access::Arrive
             | Access::AsyncRead
             | Access::AsyncWrite
+            | Access::ProductRead
             | Access::AtomicLoad(..) => return,
         };
         if let Some(highest) = passed_on.highest(block) {

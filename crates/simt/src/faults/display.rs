@@ -89,6 +89,7 @@ impl fmt::Display for FaultKind {
                 )
             }
             Self::BulkCopy(fault) => write!(f, "{fault}"),
+            Self::Warpgroup(fault) => write!(f, "{fault}"),
             Self::Uninitialised { space, array, element_type, index, copy } => {
                 f.write_str("a read of ")?;
                 fmt_element(f, *space, (*array, *element_type), *index)?;

@@ -8,6 +8,7 @@ pub(crate) mod race;
 pub(crate) mod remedy;
 pub(crate) mod remote;
 pub(crate) mod wait;
+pub(crate) mod warpgroup;
 pub(crate) mod whereabouts;
 
 use std::fmt;
@@ -20,6 +21,7 @@ use crate::faults::race::Race;
 use crate::faults::remedy::Remedy;
 use crate::faults::remote::{ClusterMisuse, Lifetime, RemoteAccess};
 use crate::faults::wait::Wait;
+use crate::faults::warpgroup::WarpgroupFault;
 use crate::faults::whereabouts::{Activity, Whereabouts};
 use crate::geometry::Dim3;
 use crate::region::Space;
@@ -126,6 +128,8 @@ pub enum FaultKind {
     WithoutProxyFence(Box<Race>),
     /// A bulk copy that no GPU would make, or whose end no thread waits for.
     BulkCopy(BulkFault),
+    /// A wrong use of the instructions of a warpgroup (`wgmma`, `setmaxnreg`).
+    Warpgroup(WarpgroupFault),
     /// An access to global memory by a thread that has not waited for the previous launches, although other threads of
     /// its block have.
     BeforeDependencies,
@@ -313,6 +317,7 @@ impl Fault {
             FaultKind::PartialWarp { missing: Some(_), .. } => Some(Remedy::WholeWarp),
             FaultKind::PartialWarp { missing: None, .. } => Some(Remedy::WholeWarps),
             FaultKind::UnspecifiedShuffle { .. } => Some(Remedy::MaskWithSource),
+            FaultKind::Warpgroup(fault) => fault.remedy(),
             _ => None,
         }
     }

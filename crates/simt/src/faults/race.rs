@@ -160,6 +160,8 @@ pub enum RaceAccess {
     AsynchronousRead,
     /// A write by an asynchronous operation, such as a bulk copy.
     AsynchronousWrite,
+    /// A read by a product of a warpgroup, which is asynchronous.
+    ProductRead,
 }
 
 impl RaceAccess {
@@ -182,6 +184,7 @@ impl fmt::Display for RaceAccess {
             Self::AsynchronousCopy => "asynchronous copy",
             Self::AsynchronousRead => "asynchronous read",
             Self::AsynchronousWrite => "asynchronous write",
+            Self::ProductRead => "asynchronous read of a product",
         })
     }
 }

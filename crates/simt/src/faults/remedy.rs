@@ -99,6 +99,18 @@ pub enum Remedy {
     WaitForOperation,
     /// A wait for the end of an asynchronous operation, before another one begins.
     BetweenOperations,
+    /// A wait for the end of a product of a warpgroup, before a thread overwrites its factors in shared memory.
+    WaitForFactors,
+    /// A wait for the end of a product of a warpgroup, before a thread reads the sums or ends.
+    WaitForProduct,
+    /// A group for a product of a warpgroup, before the wait for its end.
+    CommitProduct,
+    /// A fence of registers between the writes to the sums and the first product.
+    ProductFence,
+    /// A place of the instruction that all four warps of the warpgroup reach, with the same operands.
+    WholeWarpgroup,
+    /// Blocks of a multiple of 128 threads.
+    WholeWarpgroups,
     /// A barrier that all threads of the block reach, including those without work.
     BarrierForAll,
     /// A barrier of the cluster between two accesses to shared memory by different blocks.
@@ -295,6 +307,28 @@ impl fmt::Display for Remedy {
                  load the phase of its barrier, for a store `bulk::wait` or, if it only reads, `bulk::wait_read`), and \
                  let the waiting threads synchronise with the thread that begins the second"
             }
+            Self::WaitForFactors => {
+                "the product may still read its factors: let a thread of the warpgroup wait for the product (`finish`, \
+                 or `wait` with fewer groups in progress) before this access, and synchronise with other threads \
+                 afterwards (an arrival at a barrier, or thread::sync_threads)"
+            }
+            Self::WaitForProduct => {
+                "wait for the product's group before its sums are used and before the kernel returns (`finish`, or \
+                 `wgmma.wait_group` with fewer groups in progress)"
+            }
+            Self::CommitProduct => {
+                "put the product into a group (`wgmma.commit_group`) before the wait, which covers only the products \
+                 before the last commit"
+            }
+            Self::ProductFence => {
+                "execute `wgmma.fence` in all warps of the warpgroup after the writes to the registers of the sums and \
+                 of A, and before the first product"
+            }
+            Self::WholeWarpgroup => {
+                "all 128 threads of a warpgroup must execute this instruction, with the same operands in shared memory: \
+                 move it out of branches on which its warps differ"
+            }
+            Self::WholeWarpgroups => "launch blocks of a multiple of 128 threads",
             Self::OrdinaryLoad => {
                 "load the element by `load`, and order that load and the write by a barrier or another synchronisation"
             }

@@ -34,6 +34,8 @@ pub enum Activity {
     },
     /// The thread waits at a barrier of its cluster.
     AtClusterBarrier,
+    /// The thread waits for products of its warpgroup.
+    AtProducts,
     /// The thread polls for another thread's write.
     Polling,
 }
@@ -46,6 +48,7 @@ impl fmt::Display for Whereabouts {
             Activity::AtBarrier => f.write_str("waits at a block barrier")?,
             Activity::AtWarpOperation { mask } => write!(f, "waits at a warp operation with mask {mask:#010x}")?,
             Activity::AtClusterBarrier => f.write_str("waits at a barrier of the cluster")?,
+            Activity::AtProducts => f.write_str("waits for products of its warpgroup")?,
             Activity::Polling => f.write_str("polls for another thread's write")?,
         }
         match (&self.location, self.activity) {

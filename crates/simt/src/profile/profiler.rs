@@ -124,7 +124,7 @@ impl Watcher for Profiler {
             Access::Store | Access::Borrow | Access::Fill | Access::AtomicStore(..) => AccessKind::Store,
             Access::Update(_) | Access::Arrive => AccessKind::Atomic,
             // An asynchronous copy is counted at its end, and operations of agents are not counted.
-            Access::Discard | Access::AsyncRead | Access::AsyncWrite => return Next::Continue,
+            Access::Discard | Access::AsyncRead | Access::AsyncWrite | Access::ProductRead => return Next::Continue,
         };
         let step = Step::Access { space: touch.space, kind, bytes: touch.bytes as u8 };
         self.note(block, touch.at, step, touch.address as u64)

@@ -209,6 +209,19 @@ pub fn multiply_add_f64(k: usize, a: &[f64], b: &[f64], sums: &mut [f64]) {
     }
 }
 
+/// Adds the products of rows and columns of `i32` to the sums, which wrap around; the order of the elements is that of
+/// [`Product::multiply_add`].
+///
+/// # Panics
+///
+/// If `k` is 0.
+pub fn multiply_add_i32(k: usize, a: &[i32], b: &[i32], sums: &mut [i32]) {
+    let rows_and_columns = a.chunks_exact(k).flat_map(|row| b.chunks_exact(k).map(move |column| (row, column)));
+    for (sum, (row, column)) in sums.iter_mut().zip(rows_and_columns) {
+        *sum = row.iter().zip(column).fold(*sum, |sum, (a, b)| sum.wrapping_add(a * b));
+    }
+}
+
 /// Returns `a * b + sum`, rounded once. Of several NaNs, an H100 returns that of `b`, then `sum`, then `a`.
 fn fused_multiply_add(a: f64, b: f64, sum: f64) -> f64 {
     const INVALID: u64 = 0xFFF8_0000_0000_0000;

@@ -51,6 +51,21 @@ impl Format {
             Self::E5m2 => decode_f16(bits << 8),
         }
     }
+
+    /// Returns the bits of the `f16` with this value. NaNs become the NaN of tensor cores.
+    pub(crate) fn encode_f16(value: f32) -> u32 {
+        let (sign, magnitude) = (value.to_bits() >> 16 & 0x8000, value.abs());
+        let bits = if magnitude.is_nan() {
+            return 0x7FFF;
+        } else if magnitude == f32::INFINITY {
+            0x7C00
+        } else if magnitude < 2.0_f32.powi(-14) {
+            (magnitude * 2.0_f32.powi(24)) as u32
+        } else {
+            (magnitude.to_bits() >> 13) - (112 << 10)
+        };
+        sign | bits
+    }
 }
 
 /// Returns the value of the `f16` in the lower 16 bits.
@@ -60,4 +75,17 @@ const fn decode_f16(bits: u32) -> f32 {
     let magnitude = f32::from_bits((bits & 0x7FFF) << 13) * f32::from_bits((127 + 112) << 23);
     let special = if bits & 0x7C00 == 0x7C00 { 0x7F80_0000 } else { 0 };
     f32::from_bits(magnitude.to_bits() | special | (bits & 0x8000) << 16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Format;
+
+    #[test]
+    fn every_f16_is_encoded_as_it_was_decoded() {
+        for bits in 0..=u32::from(u16::MAX) {
+            let value = Format::F16.decode(bits);
+            assert_eq!(Format::encode_f16(value), if value.is_nan() { 0x7FFF } else { bits });
+        }
+    }
 }

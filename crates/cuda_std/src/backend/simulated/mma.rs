@@ -1,7 +1,7 @@
 //! Products of tensor cores in the simulator.
 
 use simt::tensor::Format;
-use simt::tensor::arithmetic::{self, Sum, Unit, multiply_add_f64};
+use simt::tensor::arithmetic::{self, Sum, Unit, multiply_add_f64, multiply_add_i32};
 use simt::warp::{self, LaneRegisters, WarpRegisters};
 
 use crate::half::rounding::F16;
@@ -108,14 +108,6 @@ fn multiply<W: Copy + Default>(
     c.each(lanes, |row, column, bytes| sums[row * n + column] = (c.widen)(bytes));
     multiply_add(k, &rows[..a.rows * k], &columns[..n * k], &mut sums[..c.rows * n]);
     c.each(lanes, |row, column, bytes| (c.narrow)(sums[row * n + column], bytes));
-}
-
-/// Adds products of integers, which wrap around.
-fn multiply_add_i32(k: usize, a: &[i32], b: &[i32], sums: &mut [i32]) {
-    let rows_and_columns = a.chunks_exact(k).flat_map(|row| b.chunks_exact(k).map(move |column| (row, column)));
-    for (sum, (row, column)) in sums.iter_mut().zip(rows_and_columns) {
-        *sum = row.iter().zip(column).fold(*sum, |sum, (a, b)| sum.wrapping_add(a * b));
-    }
 }
 
 /// Lets the warp execute the product `name`.

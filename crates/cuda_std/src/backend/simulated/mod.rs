@@ -27,6 +27,7 @@ pub mod observed;
 mod part;
 mod statics;
 mod warp;
+mod wgmma;
 
 /// True: the simulator checks every access, including those of unchecked methods.
 pub const CHECKS_EVERY_ACCESS: bool = true;
@@ -57,6 +58,7 @@ pub use part::part_out_of_range;
 pub use simt::raw::exposing;
 pub use statics::*;
 pub use warp::*;
+pub use wgmma::*;
 
 /// Items used in the expansions of the crate's macros.
 pub mod macro_support {

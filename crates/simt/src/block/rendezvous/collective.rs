@@ -66,15 +66,22 @@ impl Block {
             return;
         }
         let thread = self.thread();
+        self.rendezvous.collectives.pass(thread, registers);
+        self.meet_whole(name, at);
+        if let Some(result) = self.rendezvous.collectives.receive(thread, compute) {
+            *registers = result;
+        }
+    }
+
+    /// Makes the current lane wait until all 32 lanes of its warp have reached the instruction `name` at the same line.
+    /// A warp without 32 running lanes is a fault.
+    pub(crate) fn meet_whole(&self, name: &'static str, at: Line) {
+        let thread = self.thread();
         let exited = self.run_queue.warp_of(thread).exited();
         if exited != 0 {
             self.raise(self.partial_warp(name, thread, exited), at);
         }
-        self.rendezvous.collectives.pass(thread, registers);
         self.meet(Request { operation: Operation::Collective(name), mask: WHOLE, value: 0, source: 0, at });
-        if let Some(result) = self.rendezvous.collectives.receive(thread, compute) {
-            *registers = result;
-        }
     }
 
     /// Returns the kind of fault if some lanes of the warp of `thread` wait at a collective instruction and the lanes
