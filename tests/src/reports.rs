@@ -155,7 +155,7 @@ pub fn report(result: &Result<(), Error>) -> Option<Report> {
                 WarpgroupFault::InProgress { product, .. } => Some(place(product)),
                 _ => None,
             };
-            (Kind::Warpgroup, None, there)
+            (Kind::Warpgroup, None, there.filter(|there| Some(there) != here.as_ref()))
         }
         FaultKind::EndlessLoop { .. } => (Kind::EndlessLoop, None, None),
         FaultKind::Panic(_) => (Kind::Panic, None, None),

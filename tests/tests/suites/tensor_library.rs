@@ -38,8 +38,8 @@ fn with_warpgroups(devices: impl Iterator<Item = Device>) -> impl Iterator<Item 
 fn products_of_a_warpgroup_are_those_of_the_host() {
     for device in with_warpgroups([simulated(0)].into_iter().chain(gpu())) {
         wgmma::products(&device).unwrap();
+        wgmma::products_of_fragments(&device).unwrap();
         wgmma::rounded_products(&device).unwrap();
-        wgmma::fragments(&device).unwrap();
         wgmma::pipelined(&device, [512, 512, 320], 1).unwrap();
     }
     for device in with_warpgroups(all_devices()) {

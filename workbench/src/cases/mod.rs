@@ -1,5 +1,5 @@
-//! The cases of all algorithms, the probes, streams, the device library, the tensor library, the warpgroup library, the
-//! collectives and the faulty kernels.
+//! The cases of all algorithms, the probes, streams, the device library, the tensor library,
+//! the warpgroup library, the collectives and the faulty kernels.
 
 use launch::KernelInfo;
 

@@ -28,8 +28,13 @@ fn every_kernel_is_launched_by_a_case_that_names_it() {
         assert_eq!(families, case.kernels().iter().copied().collect(), "{case}");
         all.extend(families);
     }
-    let libraries = [gpu::device_library::KERNELS, gpu::tensor_library::KERNELS, gpu::warpgroup_library::KERNELS];
-    let others = [libraries.concat(), crate::collectives::KERNELS.to_vec()].concat();
+    let others = [
+        gpu::device_library::KERNELS,
+        gpu::tensor_library::KERNELS,
+        gpu::warpgroup_library::KERNELS,
+        crate::collectives::KERNELS,
+    ]
+    .concat();
     for kernel in catalogue::kernels().chain(others) {
         assert!(all.contains(kernel.family), "no case launches {}", kernel.family);
     }

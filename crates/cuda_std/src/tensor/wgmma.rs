@@ -122,6 +122,7 @@ impl<S: Sums<N>, const N: usize> Accumulator<S, N> {
 
     /// Makes the sums ready for products.
     #[inline(always)]
+    #[track_caller]
     pub fn begin(self) -> InFlight<S, N> {
         InFlight(WgmmaRegisters::begin(self.0))
     }

@@ -43,8 +43,6 @@ pub struct Instruction {
     pub b: Elements,
     /// The type of the sums.
     pub sums: Sums,
-    /// False if the product replaces the sums.
-    pub adds: bool,
 }
 
 impl Elements {
@@ -96,7 +94,7 @@ impl fmt::Display for Elements {
 
 impl fmt::Display for Instruction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { n, a, b, sums, .. } = self;
+        let Self { n, a, b, sums } = self;
         let sums = match sums {
             Sums::F32 => "f32",
             Sums::F16 => "f16",
@@ -165,11 +163,8 @@ impl Instruction {
         rows
     }
 
-    /// Adds the products of the rows of `a` and the columns of `b` to `sums`, or replaces `sums` by them.
+    /// Adds the products of the rows of `a` and the columns of `b` to `sums`.
     pub(super) fn multiply_add(&self, a: &[u32], b: &[u32], sums: &mut [u32]) {
-        if !self.adds {
-            sums.fill(0);
-        }
         let k = self.k();
         match (self.a, self.b) {
             (Elements::Float(a_format), Elements::Float(b_format)) => {

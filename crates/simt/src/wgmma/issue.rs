@@ -22,6 +22,8 @@ pub(super) struct LaneCall {
     pub(super) b: u64,
     /// True if the rows of B are contiguous.
     pub(super) is_transposed: bool,
+    /// True if the product is added to the sums, and false if it replaces them.
+    pub(super) adds: bool,
     /// The number of the sums, if a product has added to them before.
     pub(super) number: Option<u32>,
     /// The number of fences of the warp when the registers of the sums got their values, and the line.
@@ -41,7 +43,7 @@ impl LaneCall {
         } else if !is_same_a || (self.b, self.is_transposed) != (other.b, other.is_transposed) {
             Some(Difference::Descriptors)
         } else {
-            (self.number != other.number).then_some(Difference::Sums)
+            ((self.number, self.adds) != (other.number, other.adds)).then_some(Difference::Sums)
         }
     }
 }
@@ -106,7 +108,7 @@ impl Warp {
         let rows = if registers.is_empty() { Vec::new() } else { instruction.rows_of_registers(&registers) };
         let sums = call.number.unwrap_or_else(|| self.take_sums(instruction, at));
         self.issue_to(sums, at);
-        Part { sums, rows, agent }
+        Part { sums, adds: call.adds, rows, agent }
     }
 }
 

@@ -65,13 +65,20 @@ impl InFlight {
         Self { number: None, fences, written: Location::caller() }
     }
 
-    /// Begins to add the product of A and B to the sums. `registers` has the sums before the first product. `b` is the
+    /// Begins to add the product of A and B to the sums, or to replace them by it if `adds` is false. `registers` has the sums before the first product. `b` is the
     /// descriptor of B, whose rows are contiguous if `is_transposed` is true.
     #[track_caller]
-    pub fn multiply(&mut self, instruction: Instruction, registers: &[u32], a: Left, (b, is_transposed): (u64, bool)) {
+    pub fn multiply(
+        &mut self,
+        instruction: Instruction,
+        registers: &[u32],
+        a: Left,
+        (b, is_transposed): (u64, bool),
+        adds: bool,
+    ) {
         let (block, at) = (expect_current("wgmma::InFlight::multiply"), Location::caller());
         let Self { number, fences, written } = *self;
-        let call = LaneCall { instruction, a, b, is_transposed, number, fences, written };
+        let call = LaneCall { instruction, a, b, is_transposed, adds, number, fences, written };
         block.warpgroups.pass(block.thread(), call, registers);
         if let Some(is_first) = gather(block, "wgmma.mma_async", at) {
             if is_first {

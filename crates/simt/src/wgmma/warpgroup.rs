@@ -93,6 +93,8 @@ pub(super) enum Factor {
 pub(super) struct Part {
     /// The number of the warp's sums.
     pub(super) sums: u32,
+    /// True if the product is added to the sums, and false if it replaces them.
+    pub(super) adds: bool,
     /// The rows of A, if they were in registers.
     pub(super) rows: Vec<u32>,
     pub(super) agent: Agent,
@@ -242,6 +244,9 @@ impl Product {
             let Some(part) = part else { continue };
             let Some(Some(sums)) = warp.sums.get_mut(part.sums as usize) else { continue };
             let rows = if rows.is_empty() { &part.rows } else { &rows[index * len..(index + 1) * len] };
+            if !part.adds {
+                sums.rows.fill(0);
+            }
             instruction.multiply_add(rows, &b, &mut sums.rows);
         }
     }

@@ -58,6 +58,7 @@ mod queues;
 mod reductions;
 mod rules;
 mod simulations;
+mod warpgroups;
 mod weak;
 
 /// The orders that must show a fault.
@@ -127,6 +128,7 @@ fn cases() -> impl Iterator<Item = &'static Case> {
         reductions::CASES,
         rules::CASES,
         simulations::CASES,
+        warpgroups::CASES,
         weak::CASES,
     ];
     files.into_iter().flatten()

@@ -25,7 +25,6 @@ macro_rules! instructions {
                 a: instructions!(@elements $a),
                 b: instructions!(@elements $b),
                 sums: instructions!(@sums $sums),
-                adds: true,
             };
         }
     )*};
@@ -68,6 +67,8 @@ impl<R: RegisterArray> WgmmaRegisters<R> {
         wgmma::fence();
     }
 
+    /// Begins to add a product to the sums, or to replace them by it if `adds` is false.
+    ///
     /// # Safety
     /// No condition, because the simulator checks the descriptors.
     #[inline(always)]
@@ -82,10 +83,12 @@ impl<R: RegisterArray> WgmmaRegisters<R> {
         S: WgmmaInstruction<A, B, N> + Sums<N, Registers = R>,
     {
         let a = Left::Shared { descriptor: a, is_transposed: TA };
-        self.sums.multiply(Instruction { adds, ..S::INSTRUCTION }, self.registers.as_ref(), a, (b, TB));
+        self.sums.multiply(S::INSTRUCTION, self.registers.as_ref(), a, (b, TB), adds);
         self
     }
 
+    /// Does the same for a matrix A in registers.
+    ///
     /// # Safety
     /// No condition, because the simulator checks the descriptor.
     #[inline(always)]
@@ -99,21 +102,18 @@ impl<R: RegisterArray> WgmmaRegisters<R> {
     where
         S: WgmmaInstruction<A, B, N> + Sums<N, Registers = R>,
     {
-        self.sums.multiply(
-            Instruction { adds, ..S::INSTRUCTION },
-            self.registers.as_ref(),
-            Left::Registers(a),
-            (b, TB),
-        );
+        self.sums.multiply(S::INSTRUCTION, self.registers.as_ref(), Left::Registers(a), (b, TB), adds);
         self
     }
 
+    /// Ends a group of products.
     #[inline(always)]
     #[track_caller]
     pub fn commit(&mut self) {
         wgmma::commit();
     }
 
+    /// Waits until at most `PENDING` groups are in progress.
     #[inline(always)]
     #[track_caller]
     pub fn wait<const PENDING: usize>(&mut self) {
