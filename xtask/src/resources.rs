@@ -322,7 +322,7 @@ mod tests {
         };
         let functions = vec![usage("kernel", true), usage("helper", false)];
         let mut table = Table::default();
-        table.add(Arch::Sm90, &Ptxas::of_release(13, 5), &Assembled { functions, warnings: Vec::new() });
+        table.add(Arch::Sm90, &Ptxas::of_release(13, 5), &Assembled { functions, ..Assembled::default() });
         assert_eq!(table.kernels.keys().collect::<Vec<_>>(), ["kernel"]);
         assert_eq!(table.assemblers[&Arch::Sm90], "ptxas 13.5");
     }

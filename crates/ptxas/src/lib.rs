@@ -92,6 +92,9 @@ pub struct Assembled {
     pub functions: Vec<Usage>,
     /// The assembler's warnings.
     pub warnings: Vec<String>,
+    /// The messages with the numbers C7500 to C7599: the assembler has serialised products of warpgroups, has inserted
+    /// waits for them, or has ignored a change of the number of registers. It calls these messages information.
+    pub advisories: Vec<String>,
 }
 
 impl Ptxas {
@@ -234,7 +237,9 @@ fn read_report(text: &str) -> Assembled {
     let mut report = Assembled::default();
     let mut kernel = None;
     for line in text.lines() {
-        if line.contains("warning") {
+        if line.contains("(C75") {
+            report.advisories.push(line.trim().to_owned());
+        } else if line.contains("warning") {
             report.warnings.push(line.trim().to_owned());
         } else if let Some(name) = line.split_once("Compiling entry function '").map(|(_, rest)| rest) {
             kernel = name.split('\'').next();
@@ -300,6 +305,19 @@ ptxas info    : Function properties for look
         let look = Usage { name: "look".to_owned(), stack: 16, ..Usage::default() };
         assert_eq!(report.functions, [step, scale, look]);
         assert_eq!(report.warnings.len(), 1);
+    }
+
+    #[test]
+    fn changes_of_asynchronous_products_are_advisories() {
+        let lines = [
+            "ptxas info    : (C7517) wgmma.wait_group is injected in around line 34223 by compiler to allow use of \
+             registers defined by GMMA in function 'step'",
+            "ptxas warning : (C7510) Potential Performance Loss: wgmma.mma_async instructions are serialized due to \
+             insufficient register resources for the wgmma pipeline in the function 'step'",
+        ];
+        let report = read_report(&format!("{}\n{REPORT}{}\n", lines[0], lines[1]));
+        assert_eq!((report.advisories, report.warnings.len()), (lines.map(str::to_owned).to_vec(), 1));
+        assert_eq!(report.functions.len(), 3);
     }
 
     #[test]

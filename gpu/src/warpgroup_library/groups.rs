@@ -17,24 +17,24 @@ fn load<const R: usize>(to: SharedTile<bf16, R, STEP, Swizzle128>, from: Global<
     }
 }
 
-/// Writes `a`·`b`ᵀ to `d`, with 64 × `k` elements of `a` and 128 × `k` of `b`, both with contiguous rows. The first
-/// product replaces the sums. While a group of products is in flight, the threads load the next stage. Launch one block
-/// of 128 threads, with dynamic shared memory for two stages of 192 × 64 elements.
+/// Writes `a`·`b`ᵀ to `d`, with 64 × `k` elements of `a` and 128 × `k` of `b`, both with contiguous rows. `k` is a
+/// multiple of 64, at most 256. The first product replaces the sums, and two groups of products are in flight. Launch
+/// one block of 128 threads, with dynamic shared memory for four stages of 192 × 64 elements.
 #[kernel(max_threads = 128)]
 pub fn multiply_groups(k: usize, a: Global<bf16>, b: Global<bf16>, d: GlobalMut<[f32; 2]>) {
-    const STAGE: usize = (ROWS + 128) * STEP;
+    const STAGES: usize = 4;
+    let left = SharedTile::<bf16, ROWS, STEP, Swizzle128>::array_at::<STAGES>(dynamic_shared(), 0);
+    let right = SharedTile::<bf16, 128, STEP, Swizzle128>::array_at::<STAGES>(dynamic_shared(), STAGES * ROWS * STEP);
+    for step in 0..k / STEP {
+        load(left.get(step), a, k, step);
+        load(right.get(step), b, k, step);
+    }
+    barrier::fence_proxy_async();
+    thread::sync_threads();
     let mut sums = Accumulator::<f32, 128>::zeroed().begin();
     for step in 0..k / STEP {
-        let first = step % 2 * STAGE;
-        let left = SharedTile::<bf16, ROWS, STEP, Swizzle128>::at(dynamic_shared(), first);
-        let right = SharedTile::<bf16, 128, STEP, Swizzle128>::at(dynamic_shared(), first + ROWS * STEP);
-        load(left, a, k, step);
-        load(right, b, k, step);
-        barrier::fence_proxy_async();
-        thread::sync_threads();
-        // The group of the other stage is waited for, so that the next step may overwrite it.
-        sums = sums.multiply_add_or_replace(step > 0, left.rows::<ROWS>(0), right.rows::<128>(0)).wait::<1>();
-        thread::sync_threads();
+        let (left, right) = (left.get(step).rows::<ROWS>(0), right.get(step).rows::<128>(0));
+        sums = sums.multiply_add_or_replace(step > 0, left, right).wait::<1>();
     }
     write(sums.finish(), d, 0);
 }

@@ -4,9 +4,11 @@
 //! The test kernels do not belong to an algorithm, and the program `host` does not contain them.
 
 mod groups;
+mod pipeline;
 mod products;
 
 pub use groups::{move_registers, multiply_double, multiply_groups, multiply_warpgroups};
+pub use pipeline::{TILE, matmul_pipelined};
 pub use products::{multiply_fragments, multiply_shared, multiply_transposed};
 
 cuda_std::kernels![
@@ -17,4 +19,5 @@ cuda_std::kernels![
     multiply_double,
     multiply_warpgroups,
     move_registers,
+    matmul_pipelined,
 ];

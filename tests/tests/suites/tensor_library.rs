@@ -1,5 +1,6 @@
 //! Tests the instructions of tensor cores on every device.
 
+use launch::Device;
 use tests::{all_devices, gpu, simulated};
 use workbench::cases::tensor_library::{conversions, matmul, moves, products, tiles, whole_tiles};
 use workbench::cases::wgmma;
@@ -25,9 +26,9 @@ fn floats_of_8_bits_are_rounded_as_a_gpu_does() {
     [simulated(0)].into_iter().chain(gpu()).for_each(|device| conversions(&device, 1 << 16).unwrap());
 }
 
-/// Returns the simulators, and the GPU if it has products of a warpgroup.
-fn with_warpgroups() -> impl Iterator<Item = launch::Device> {
-    all_devices().filter(|device| {
+/// Returns the `devices` that have products of a warpgroup: simulators, and a GPU of compute capability 9.0.
+fn with_warpgroups(devices: impl Iterator<Item = Device>) -> impl Iterator<Item = Device> {
+    devices.filter(|device| {
         let capability = device.properties().unwrap().compute_capability;
         capability.is_none_or(|capability| capability == (9, 0))
     })
@@ -35,11 +36,14 @@ fn with_warpgroups() -> impl Iterator<Item = launch::Device> {
 
 #[test]
 fn products_of_a_warpgroup_are_those_of_the_host() {
-    for device in with_warpgroups() {
+    for device in with_warpgroups([simulated(0)].into_iter().chain(gpu())) {
         wgmma::products(&device).unwrap();
-        wgmma::transposed_products(&device).unwrap();
         wgmma::products_of_fragments(&device).unwrap();
         wgmma::rounded_products(&device).unwrap();
+        wgmma::pipelined(&device, [512, 512, 320], 1).unwrap();
+    }
+    for device in with_warpgroups(all_devices()) {
+        wgmma::transposed_products(&device).unwrap();
         wgmma::groups(&device).unwrap();
         wgmma::double(&device).unwrap();
         wgmma::warpgroups(&device).unwrap();

@@ -3,9 +3,9 @@
 
 use cuda_std::tensor::wgmma::{ROWS, Sums, WgmmaInstruction};
 use cuda_std::tensor::{PanelLayout, Plain16, Swizzle32, Swizzle64, Swizzle128, Tile, tf32};
-use cuda_std::{DeviceCopy, GlobalMut, bf16, e4m3, e5m2, f16};
+use cuda_std::{DeviceCopy, GlobalMut, bf16, bf16x2, e4m3, e5m2, f16};
 use gpu::warpgroup_library as kernels;
-use launch::{Call, Device, Element, Kernel, LaunchConfig};
+use launch::{Call, Device, Element, Kernel, LaunchConfig, Swizzle};
 use simt::tensor::Format;
 use simt::tensor::arithmetic::{Product, Sum, Unit};
 
@@ -20,10 +20,13 @@ pub(super) fn cases() -> Vec<Case> {
     add(&["multiply_shared"], "a warpgroup, every type and layout", products);
     add(&["multiply_transposed"], "a warpgroup, every layout", transposed_products);
     add(&["multiply_fragments"], "a warpgroup, A in registers, every type", products_of_fragments);
-    add(&["multiply_groups"], "a warpgroup, 4 steps in two stages", groups);
+    add(&["multiply_groups"], "a warpgroup, 4 steps in four stages", groups);
     add(&["multiply_double"], "a warpgroup, two groups", double);
     add(&["multiply_warpgroups"], "two warpgroups", warpgroups);
     add(&["move_registers"], "two warpgroups", registers);
+    add(&["matmul_pipelined"], "a cluster, a product of 256 x 320 and 320 x 256 elements", |device| {
+        pipelined(device, [256, 256, 320], 1)
+    });
     cases
 }
 
@@ -183,7 +186,7 @@ fn check_steps(
 /// # Errors
 /// If a launch fails or a result differs from the host's.
 pub fn groups(device: &Device) -> Result<(), CaseError> {
-    let bytes = 2 * size::<bf16>((ROWS + 128) * 64);
+    let bytes = 4 * size::<bf16>((ROWS + 128) * 64);
     check_steps(device, (128, bytes), (ROWS, 256), |a, b, d| kernels::multiply_groups(256, a, b, d))
 }
 
@@ -238,4 +241,22 @@ pub fn rounded_products(device: &Device) -> Result<(), CaseError> {
     }
     let bits = |x: Vec<f32>| x.into_iter().map(f32::to_bits).collect::<Vec<_>>();
     equal("rounded sums", &bits(d), &bits(sums))
+}
+
+/// Multiplies matrices of `sizes` = m, n and k elements by `clusters` clusters of two blocks.
+///
+/// # Errors
+/// If a launch fails or a result differs from the host's.
+pub fn pipelined(device: &Device, sizes: [usize; 3], clusters: u32) -> Result<(), CaseError> {
+    let [m, n, k] = sizes;
+    let (a, b) = (random::<bf16>(m * k, 11), random::<bf16>(n * k, 12));
+    let (da, db, mut c) = (device.upload(&a)?, device.upload(&b)?, device.alloc::<bf16x2>(m * n / 2)?);
+    let map_a = device.tensor_map(da.view(), [k, m]).tile([64, 128]).swizzle(Swizzle::Bytes128).build()?;
+    let map_b = device.tensor_map(db.view(), [k, n]).tile([64, 128]).swizzle(Swizzle::Bytes128).build()?;
+    let call = kernels::matmul_pipelined(sizes.map(|size| size as u32), map_a, map_b, c.view_mut());
+    device.launch(LaunchConfig::new(2 * clusters, 384).shared_bytes(196_608), call)?;
+    let sums = expected::<bf16, bf16, f32>(k, &a, &b, &vec![0.0; m * n]);
+    let expected: Vec<u16> = sums.into_iter().map(|sum| bf16::from_f32(sum).to_bits()).collect();
+    let found: Vec<u16> = c.download()?.iter().flat_map(|pair| [pair.low().to_bits(), pair.high().to_bits()]).collect();
+    equal("c", &found, &expected)
 }

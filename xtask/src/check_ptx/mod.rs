@@ -286,7 +286,7 @@ fn assemble(
     Ok((table, code))
 }
 
-/// Returns findings for spills and local memory. A kernel that prints may use local memory, because `vprintf` reads its
+/// Returns findings for spills and local memory, and for products of warpgroups that the assembler has changed. A kernel that prints may use local memory, because `vprintf` reads its
 /// arguments there.
 fn resource_findings(file: &str, text: &str, arch: Arch, assembled: &Assembled) -> Vec<String> {
     let module = ptx::Module::parse(text);
@@ -296,7 +296,8 @@ fn resource_findings(file: &str, text: &str, arch: Arch, assembled: &Assembled) 
             .flat_map(|function| &function.instructions)
             .any(|instruction| instruction.call_target() == Some("vprintf"))
     };
-    let mut findings = Vec::new();
+    let mut findings: Vec<String> =
+        assembled.advisories.iter().map(|message| format!("{file} for {arch}: {message}")).collect();
     for function in &assembled.functions {
         let name = &function.name;
         if function.spill_stores > 0 || function.spill_loads > 0 {

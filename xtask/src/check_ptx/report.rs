@@ -97,7 +97,7 @@ mod tests {
                 ..Usage::default()
             };
             let functions = vec![kernel("sum_f32", 512, 3), kernel("sum_f64", 1024, 0), kernel("step", 0, 1)];
-            report.add(Arch::Sm70, arch, &Assembled { functions, warnings: Vec::new() });
+            report.add(Arch::Sm70, arch, &Assembled { functions, ..Assembled::default() });
         }
         let table = report.table(&[Arch::Sm75, Arch::Sm80, Arch::Sm90]);
         let rows = table.lines().skip(1).filter(|line| line.contains("sm_70"));

@@ -117,7 +117,15 @@ fn usage(name: &str) -> Usage {
 }
 
 fn findings(functions: Vec<Usage>) -> Vec<String> {
-    resource_findings("a.ptx", PTX, Arch::Sm80, &Assembled { functions, warnings: Vec::new() })
+    resource_findings("a.ptx", PTX, Arch::Sm80, &Assembled { functions, ..Assembled::default() })
+}
+
+#[test]
+fn serialised_products_are_found() {
+    let advisories = vec!["(C7510) wgmma.mma_async instructions are serialized".to_owned()];
+    let assembled = Assembled { functions: vec![usage("plain"), usage("prints")], advisories, ..Assembled::default() };
+    let found = resource_findings("a.ptx", PTX, Arch::Sm90a, &assembled);
+    assert_eq!(found, ["a.ptx for sm_90a: (C7510) wgmma.mma_async instructions are serialized"]);
 }
 
 #[test]

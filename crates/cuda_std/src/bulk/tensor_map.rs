@@ -5,6 +5,7 @@ use core::marker::PhantomData;
 use super::{BulkNumber, Reduction};
 use crate::barrier::Barrier;
 use crate::param::{Argument, KernelParam, Params};
+use crate::tensor::{PanelLayout, RowMajorPart};
 use crate::{Element, Shared, backend};
 
 /// The maximum number of dimensions of a tensor map.
@@ -80,6 +81,60 @@ macro_rules! maps {
                 let address = to.address_of(0);
                 // SAFETY: the host has checked the map. `to` is checked by the simulator.
                 unsafe { backend::map_load(self.handle, at, address, to.len(), barrier.address(), Some(ranks)) }
+            }
+
+            /// Begins to copy to the rows `to` of a [`SharedTile`](crate::tensor::SharedTile) the matrix at the
+            /// coordinates `at` of the two innermost dimensions; the other coordinates are those of `at`, too. The box
+            /// of the map has the columns of a panel and as many rows as `to`, and its swizzle is the layout's: each
+            /// panel is one copy. The bytes of all of them arrive at `barrier`.
+            ///
+            /// A map with another box or swizzle is a fault in the simulator. On a GPU the elements are then at wrong
+            /// places.
+            #[inline(always)]
+            #[track_caller]
+            pub fn load_rows<const R: usize, const ROWS: usize, const COLUMNS: usize, L: PanelLayout>(
+                &self,
+                at: [i32; D],
+                to: RowMajorPart<T, R, ROWS, COLUMNS, L>,
+                barrier: Barrier,
+            ) {
+                self.each_panel(at, to, |at, panel| self.load(at, panel, barrier));
+            }
+
+            /// Begins to copy the same elements as [`load_rows`](Self::load_rows) to the corresponding rows in each
+            /// block of the cluster whose rank has a bit in `ranks`.
+            #[inline(always)]
+            #[track_caller]
+            pub fn load_rows_multicast<const R: usize, const ROWS: usize, const COLUMNS: usize, L: PanelLayout>(
+                &self,
+                at: [i32; D],
+                to: RowMajorPart<T, R, ROWS, COLUMNS, L>,
+                barrier: Barrier,
+                ranks: u16,
+            ) {
+                self.each_panel(at, to, |at, panel| self.load_multicast(at, panel, barrier, ranks));
+            }
+
+            /// Calls `copy` with the coordinates and elements of each panel of `rows`.
+            #[inline(always)]
+            #[track_caller]
+            fn each_panel<const R: usize, const ROWS: usize, const COLUMNS: usize, L: PanelLayout>(
+                &self,
+                at: [i32; D],
+                rows: RowMajorPart<T, R, ROWS, COLUMNS, L>,
+                mut copy: impl FnMut([i32; D], Shared<T>),
+            ) {
+                const {
+                    assert!(D >= 2, "a tile has two dimensions");
+                    assert!(R <= 256, "a box has at most 256 rows: copy the rows in parts");
+                }
+                let panel_columns = RowMajorPart::<T, R, ROWS, COLUMNS, L>::PANEL;
+                backend::check_map_tile(self.handle, [panel_columns, R], L::SWIZZLE);
+                for panel in 0..RowMajorPart::<T, R, ROWS, COLUMNS, L>::PANELS {
+                    let mut at = at;
+                    at[0] += (panel * panel_columns) as i32;
+                    copy(at, rows.panel(panel));
+                }
             }
 
             /// Prefetches the box at the coordinates `at` to the L2 cache. The simulator does not prefetch.

@@ -10,6 +10,7 @@ pub mod mma;
 mod operand;
 #[macro_use]
 mod products;
+mod registers;
 mod shared_tile;
 pub mod wgmma;
 

@@ -19,6 +19,8 @@ pub trait PanelLayout: Copy + 'static {
     const WIDTH: u32;
     /// The layout's number in the descriptor of a matrix (PTX ISA, "Matrix descriptor format").
     const CODE: u64;
+    /// The width of the swizzle in bytes, or 0 if there is none.
+    const SWIZZLE: u32 = if Self::CODE == 0 { 0 } else { Self::WIDTH };
 }
 
 macro_rules! layouts {
@@ -66,7 +68,7 @@ impl<T: Element, const ROWS: usize, const COLUMNS: usize, L: PanelLayout> Shared
     pub const BYTES: usize = ROWS * COLUMNS * size_of::<T>();
     /// The number of elements of the tile.
     pub const LEN: usize = ROWS * COLUMNS;
-    /// The alignment of the tile in bytes: the size of 8 rows of a panel.
+    /// The alignment of the tile in bytes: the size of 8 rows of a panel, which is 128 bytes at least.
     pub const ALIGNMENT: u32 = 8 * L::WIDTH;
     /// The number of columns of a panel.
     const PANEL: usize = L::WIDTH as usize / size_of::<T>();
@@ -76,8 +78,10 @@ impl<T: Element, const ROWS: usize, const COLUMNS: usize, L: PanelLayout> Shared
     /// Returns the tile whose first element is element `first` of `array`.
     ///
     /// `array` must have at least [`LEN`](Self::LEN) elements from there on, and the tile must begin at a multiple of
-    /// [`ALIGNMENT`](Self::ALIGNMENT) bytes. Dynamic shared memory does so if the kernel has no `shared_array!`, and
-    /// [`end_of`](Self::end_of) says where the next tile may begin. Anything else ends the kernel with an error.
+    /// [`ALIGNMENT`](Self::ALIGNMENT) bytes. Dynamic shared memory begins at
+    /// a multiple of 1024 bytes in a module that has products of warpgroups or tensor maps; an array begins at one after
+    /// [`Shared::aligned`]. [`end_of`](Self::end_of) returns where the next tile may begin. Another address ends the
+    /// kernel with an error.
     #[inline(always)]
     #[track_caller]
     pub fn at(array: Shared<T>, first: usize) -> Self {
@@ -91,16 +95,20 @@ impl<T: Element, const ROWS: usize, const COLUMNS: usize, L: PanelLayout> Shared
         Self { address, elements: PhantomData }
     }
 
+    /// Returns `COUNT` tiles, one after the other, of which the first begins at element `first` of `array`, such as the
+    /// stages of a pipeline. The conditions of [`at`](Self::at) hold for all of them.
+    #[inline(always)]
+    #[track_caller]
+    pub fn array_at<const COUNT: usize>(array: Shared<T>, first: usize) -> SharedTiles<T, ROWS, COLUMNS, L, COUNT> {
+        const { assert!(COUNT > 0 && (Self::BYTES as u32).is_multiple_of(Self::ALIGNMENT)) };
+        array.check(first + COUNT * Self::LEN - 1);
+        SharedTiles(Self::at(array, first))
+    }
+
     /// Returns the index of the first element behind a tile that begins at element `first` of an array.
     #[inline(always)]
     pub const fn end_of(first: usize) -> usize {
         first + Self::LEN
-    }
-
-    /// Returns the tile's address in shared memory.
-    #[inline(always)]
-    pub(crate) const fn address(self) -> u32 {
-        self.address
     }
 
     /// Returns the address of an element, before the swizzle of its bits.
@@ -162,6 +170,40 @@ impl<T: Element, const ROWS: usize, const COLUMNS: usize, L: PanelLayout> Shared
     }
 }
 
+/// Tiles in the block's shared memory, one after the other, see [`SharedTile::array_at`].
+#[derive(Debug)]
+pub struct SharedTiles<T, const ROWS: usize, const COLUMNS: usize, L, const COUNT: usize>(
+    SharedTile<T, ROWS, COLUMNS, L>,
+);
+
+impl<T, const ROWS: usize, const COLUMNS: usize, L, const COUNT: usize> Clone
+    for SharedTiles<T, ROWS, COLUMNS, L, COUNT>
+{
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T, const ROWS: usize, const COLUMNS: usize, L, const COUNT: usize> Copy
+    for SharedTiles<T, ROWS, COLUMNS, L, COUNT>
+{
+}
+
+impl<T: Element, const ROWS: usize, const COLUMNS: usize, L: PanelLayout, const COUNT: usize>
+    SharedTiles<T, ROWS, COLUMNS, L, COUNT>
+{
+    /// Returns tile `index`, which must be below `COUNT`.
+    #[inline(always)]
+    #[track_caller]
+    pub fn get(self, index: usize) -> SharedTile<T, ROWS, COLUMNS, L> {
+        if index >= COUNT {
+            backend::out_of_bounds_shared(self.0.address, index, COUNT);
+        }
+        let bytes = SharedTile::<T, ROWS, COLUMNS, L>::BYTES as u32;
+        SharedTile { address: self.0.address + index as u32 * bytes, elements: PhantomData }
+    }
+}
+
 /// A matrix in shared memory of `R` × `K` elements, as a factor of a product whose sums run over `K`.
 pub trait Factor<T, const R: usize, const K: usize>: Copy {
     /// True if the elements of a column are contiguous, which tensor cores read for 16-bit floats alone.
@@ -199,6 +241,24 @@ impl<T: Element, const R: usize, const ROWS: usize, const K: usize, L: PanelLayo
         // Only panels of 16 bytes have the instruction's second unit in another panel.
         let leading = SharedTile::<T, ROWS, K, L>::PANEL_BYTES;
         descriptor::<L>(address, leading, 8 * L::WIDTH)
+    }
+}
+
+impl<T: Element, const R: usize, const ROWS: usize, const COLUMNS: usize, L: PanelLayout>
+    RowMajorPart<T, R, ROWS, COLUMNS, L>
+{
+    /// The number of columns of a panel.
+    pub(crate) const PANEL: usize = SharedTile::<T, ROWS, COLUMNS, L>::PANEL;
+    /// The number of panels.
+    pub(crate) const PANELS: usize = COLUMNS / Self::PANEL;
+
+    /// Returns the elements of these rows in the panel number `index`, in the order of memory.
+    #[inline(always)]
+    pub(crate) fn panel(self, index: usize) -> Shared<T> {
+        let address = self.tile.linear(self.first as usize, index * Self::PANEL);
+        // SAFETY: the rows of the panel are contiguous in the tile, which `at` has checked, and `rows` has checked the
+        // rows.
+        unsafe { Shared::from_raw_parts(address, (R * Self::PANEL) as u32) }
     }
 }
 

@@ -48,9 +48,10 @@
 
 use super::mma::{A as Left, Fragment};
 use super::operand::Tile;
+pub use super::registers::{release_registers, take_registers};
 use super::shared_tile::Factor;
 pub use crate::backend::WgmmaInstruction;
-use crate::backend::{self, RegisterArray, WgmmaRegisters};
+use crate::backend::{RegisterArray, WgmmaRegisters};
 use crate::{f16, thread, unroll};
 
 /// The number of threads of a warpgroup.
@@ -167,7 +168,25 @@ impl<S: Sums<N>, const N: usize> Accumulator<S, N> {
     }
 }
 
-/// Sums to which products are being added. They cannot be read before [`finish`](Self::finish).
+/// Sums to which products are being added. They cannot be read before [`finish`](Self::finish):
+///
+/// ```compile_fail,E0599
+/// use cuda_std::tensor::wgmma::Accumulator;
+///
+/// let sums = Accumulator::<f32, 8>::zeroed().begin();
+/// sums.for_each(|_, _, _| {});
+/// ```
+///
+/// A factor of other sizes, and a product that no GPU has, do not compile:
+///
+/// ```compile_fail,E0277
+/// use cuda_std::tensor::wgmma::Accumulator;
+/// use cuda_std::tensor::{SharedTile, Swizzle128};
+/// use cuda_std::{bf16, dynamic_shared};
+///
+/// let tile = SharedTile::<bf16, 64, 64, Swizzle128>::at(dynamic_shared(), 0);
+/// Accumulator::<i32, 64>::zeroed().begin().multiply_add::<bf16, bf16, 64, _, _>(tile.rows::<64>(0), tile.rows::<64>(0));
+/// ```
 #[must_use = "`finish` waits for the products and returns the sums"]
 pub struct InFlight<S: Sums<N>, const N: usize>(WgmmaRegisters<S::Registers>);
 
@@ -367,25 +386,4 @@ impl<S: Sums<N>, const N: usize> InFlight<S, N> {
     pub unsafe fn assume_finished(self) -> Accumulator<S, N> {
         Accumulator(self.0.registers())
     }
-}
-
-/// Raises the number of registers of each thread of the calling warpgroup to `COUNT`, a multiple of 8 from 24 to 256,
-/// and waits until the block has released as many (`setmaxnreg.inc`).
-///
-/// The kernel must have `max_threads` and `min_blocks`. A block begins with 65,536 ÷ (`max_threads` × `min_blocks`)
-/// registers per thread, down to a multiple of 8, and all its warpgroups share them.
-#[inline(always)]
-#[track_caller]
-pub fn take_registers<const COUNT: u32>() {
-    const { assert!(COUNT >= 24 && COUNT <= 256 && COUNT.is_multiple_of(8), "24 to 256 registers, a multiple of 8") };
-    backend::take_registers::<COUNT>();
-}
-
-/// Lowers the number of registers of each thread of the calling warpgroup to `COUNT`, a multiple of 8 from 24 to 256
-/// (`setmaxnreg.dec`). Other warpgroups can then [take](take_registers) them.
-#[inline(always)]
-#[track_caller]
-pub fn release_registers<const COUNT: u32>() {
-    const { assert!(COUNT >= 24 && COUNT <= 256 && COUNT.is_multiple_of(8), "24 to 256 registers, a multiple of 8") };
-    backend::release_registers::<COUNT>();
 }

@@ -137,6 +137,21 @@ fn tile<const D: usize>(map: MapHandle, at: [i32; D], len: usize) -> Outside {
     Outside::Tile(tiling, all)
 }
 
+/// Reports a fault if the box of `map` has not the columns and rows `tile`, or another swizzle than that of `swizzle`
+/// bytes.
+#[track_caller]
+pub fn check_map_tile(map: MapHandle, tile: [usize; 2], swizzle: u32) {
+    let tiling: Tiling = bytemuck::cast(map.words);
+    let [columns, rows, outer @ ..] = tiling.tile.map(usize::from);
+    if [columns, rows] != tile || outer != [1; 3] || u32::from(tiling.swizzle) != swizzle {
+        thread::fault(FaultKind::Panic(format!(
+            "the map has boxes of {columns} x {rows} elements and a swizzle of {} bytes, but the tile has panels of \
+             {} x {} elements and a swizzle of {swizzle} bytes: make the map with .tile([{}, {}]) and the tile's swizzle",
+            tiling.swizzle, tile[0], tile[1], tile[0], tile[1]
+        )));
+    }
+}
+
 /// # Safety
 /// No condition, because the simulator checks the addresses and the host has checked the map.
 #[track_caller]
