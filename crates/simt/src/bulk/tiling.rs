@@ -2,6 +2,8 @@
 
 use bytemuck::{Pod, Zeroable};
 
+use crate::faults::bulk::BulkFault;
+
 /// The maximum number of dimensions of a tensor map.
 pub const MAX_DIMENSIONS: usize = 5;
 
@@ -61,6 +63,17 @@ impl Tiling {
     /// at least 128.
     pub fn alignment(&self) -> usize {
         (usize::from(self.swizzle) * 8).max(128)
+    }
+
+    /// Returns why the hardware refuses a box at the coordinates `at`, which `is_stored` in global memory, if it does.
+    /// An H200 ends such a kernel with an illegal instruction.
+    pub(crate) fn refusal(&self, at: [i32; MAX_DIMENSIONS], is_stored: bool) -> Option<BulkFault> {
+        let (coordinate, element) = (at[0], self.element);
+        if !(i64::from(coordinate) * i64::from(element)).unsigned_abs().is_multiple_of(CHUNK as u64) {
+            return Some(BulkFault::MisalignedBox { coordinate, element });
+        }
+        let dimension = at.iter().position(|&coordinate| coordinate < 0).filter(|_| is_stored)?;
+        Some(BulkFault::NegativeBox { dimension, coordinate: at[dimension] })
     }
 
     /// Returns the shared address to which the swizzle moves the chunk at `address`.
@@ -216,6 +229,21 @@ mod tests {
         assert_eq!([all[2].valid, all[3].valid], [0, 0]);
         let all = pieces(matrix(0), [14, 0]);
         assert_eq!((all[0].skipped, all[0].valid, all[1].valid), (0, 8, 0));
+    }
+
+    #[test]
+    fn a_box_begins_at_16_bytes_and_is_stored_at_no_negative_coordinate() {
+        let of = |element, at: [i32; 2], is_stored| {
+            let tiling = Tiling { element, ..matrix(0) };
+            tiling.refusal([at[0], at[1], 0, 0, 0], is_stored)
+        };
+        assert_eq!([of(4, [-4, -3], false), of(2, [8, 1], true), of(1, [-32, 0], false)], [None, None, None]);
+        for (coordinate, element) in [(3, 4), (-1, 4), (4, 2), (8, 1), (1, 8)] {
+            let fault = BulkFault::MisalignedBox { coordinate, element };
+            assert_eq!(of(element, [coordinate, 0], false), Some(fault));
+        }
+        let negative = |dimension, coordinate| Some(BulkFault::NegativeBox { dimension, coordinate });
+        assert_eq!([of(4, [-4, -1], true), of(4, [0, -8], true)], [negative(0, -4), negative(1, -8)]);
     }
 
     #[test]
