@@ -18,9 +18,10 @@ pub const MAX_DIMENSIONS: usize = 5;
 ///
 /// Coordinates count elements, the innermost dimension first. A load's may be negative, and all may be too large:
 /// elements outside of the tensor are 0. A box begins at a multiple of 16 bytes: the first coordinate of a box of `f32`
-/// is a multiple of 4. The simulator reports other coordinates, which end a kernel on a GPU. The tile in shared memory has the elements of a box in the same order. With a swizzle, the chunks
-/// of 16 bytes of the tile change places: the bits of a chunk's number in 128 bytes are combined with the bits of the
-/// number of those 128 bytes, by an exclusive disjunction.
+/// is a multiple of 4. The simulator reports other coordinates, which end a kernel on a GPU. The tile in shared memory
+/// has the elements of a box in the same order. With a swizzle, the chunks of 16 bytes of the tile change places: the
+/// bits of a chunk's number in 128 bytes are combined with the bits of the number of those 128 bytes, by an exclusive
+/// disjunction.
 ///
 /// The tile begins at a multiple of 128 bytes, or of eight times the swizzle's width ([`Shared::aligned`]). It has as
 /// many elements as the box. The bytes of the whole box arrive at the barrier, also those outside of the tensor.
