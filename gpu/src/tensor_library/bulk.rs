@@ -198,7 +198,7 @@ pub fn bulk_multicast(x: Global<u32>, y: GlobalMut<u32>) {
 pub const BOX: usize = 32;
 
 /// Copies the box of `x` at the coordinates `from` to the box of `y` at `to`, and all elements of its tile to `z`, as
-/// they are in shared memory. One block.
+/// they are in shared memory. The box has `bytes` bytes. One block.
 #[kernel(max_threads = 64, instances(T = [f16, f32]))]
 pub fn tensor_copy<T: Element>(
     x: TensorMap<T, 2>,
@@ -206,6 +206,7 @@ pub fn tensor_copy<T: Element>(
     z: GlobalMut<T>,
     from: [i32; 2],
     to: [i32; 2],
+    bytes: u32,
 ) {
     let tile = shared_array![T; 3 * BOX * BOX].aligned(1024).part(0, z.len());
     let full = Barrier::at(shared_array![u64; 1], 0);
@@ -217,7 +218,7 @@ pub fn tensor_copy<T: Element>(
     thread::sync_threads();
     if thread::index_in_block() == 0 {
         x.prefetch(from);
-        let _ = full.arrive_and_expect((z.len() * size_of::<T>()) as u32);
+        let _ = full.arrive_and_expect(bytes);
         x.load(from, tile, full);
     }
     full.await_parity(false);

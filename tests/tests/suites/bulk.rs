@@ -108,17 +108,27 @@ where
     let element = size_of::<T>();
     let (columns, rows, stride) = (53_usize, 41_usize, 64_usize);
     let width = if swizzle == Swizzle::None { 128 } else { swizzle.bytes() } / element;
+    // A swizzle of 128 bytes has rows of 64 bytes of `f16` and 128 bytes of `f32`, at the same distance.
     let tile = [width.min(BOX), BOX];
+    let pitch = if swizzle == Swizzle::None { tile[0] } else { width };
+    let bytes = tile[0] * tile[1] * element;
     let x: Vec<T> = (0..stride * rows).map(|i| number(i as u32 % 2000)).collect();
     // The coordinates of the boxes of `x` and `y`.
     let places = [([0, 0], [0, 0]), ([8, 5], [16, 3]), ([-8, -2], [0, 7]), ([40, 30], [32, 20]), ([-8, 60], [8, 0])];
     for (device, (from, to)) in devices().flat_map(|device| places.map(|place| (device.clone(), place))) {
         let dx = device.upload(&x).unwrap();
         let mut y = device.zeroed::<T>(x.len()).unwrap();
-        let mut z = device.zeroed::<T>(tile[0] * tile[1]).unwrap();
+        let mut z = device.zeroed::<T>(pitch * tile[1]).unwrap();
         let map = device.tensor_map(dx.view(), [columns, rows]).strides([1, stride]).tile(tile).swizzle(swizzle);
         let map_to = device.tensor_map(y.view_mut(), [columns, rows]).strides([1, stride]).tile(tile).swizzle(swizzle);
-        let call = kernels::tensor_copy::<T>(map.build().unwrap(), map_to.build().unwrap(), z.view_mut(), from, to);
+        let call = kernels::tensor_copy::<T>(
+            map.build().unwrap(),
+            map_to.build().unwrap(),
+            z.view_mut(),
+            from,
+            to,
+            bytes as u32,
+        );
         device.launch(LaunchConfig::new(1, 64), call).unwrap();
         let (y, z) = (y.download().unwrap(), z.download().unwrap());
         let inside = |column: i32, row: i32| (0..columns as i32).contains(&column) && (0..rows as i32).contains(&row);
@@ -134,7 +144,7 @@ where
             }
         }
         for i in 0..tile[0] * tile[1] {
-            let byte = i * element;
+            let byte = (i / tile[0] * pitch + i % tile[0]) * element;
             let bits = match swizzle {
                 Swizzle::None => 0,
                 Swizzle::Bytes32 => byte >> 3 & 0x10,

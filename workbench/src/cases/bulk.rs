@@ -84,7 +84,7 @@ fn tensor_copy(device: &Device) -> Result<(), CaseError> {
     let (dx, mut y, mut z) = (device.upload(&x)?, device.zeroed(x.len())?, device.zeroed(BOX * BOX)?);
     let from = device.tensor_map(dx.view(), SHAPE).tile([BOX, BOX]).swizzle(Swizzle::Bytes128).build()?;
     let to = device.tensor_map(y.view_mut(), SHAPE).tile([BOX, BOX]).swizzle(Swizzle::Bytes128).build()?;
-    device.launch(LaunchConfig::new(1, 64), kernels::tensor_copy(from, to, z.view_mut(), [12, -3], [4, 2]))?;
+    device.launch(LaunchConfig::new(1, 64), kernels::tensor_copy(from, to, z.view_mut(), [12, -3], [4, 2], 4096))?;
     let expected = (0..x.len()).map(|i| {
         // The column of `x`, and the row, of which the first three of the box are outside.
         let (column, row) = (i % SHAPE[0] + 12 - 4, i / SHAPE[0]);

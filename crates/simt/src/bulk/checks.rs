@@ -39,11 +39,11 @@ pub(super) fn check(block: &Block, owner: &Block, outside: &Outside, address: us
     if !address.is_multiple_of(alignment) {
         raise(BulkFault::Misaligned { space: Space::Shared, address, alignment });
     }
-    let len = owner.context.arena.len();
-    if bytes > len || address > len - bytes {
+    let (len, extent) = (owner.context.arena.len(), outside.extent());
+    if extent > len || address > len - extent {
         let (array, element_type) = (None, None);
         block.raise(
-            FaultKind::OutOfBounds { space: Space::Shared, array, element_type, index: address + bytes, len },
+            FaultKind::OutOfBounds { space: Space::Shared, array, element_type, index: address + extent, len },
             at,
         );
     }

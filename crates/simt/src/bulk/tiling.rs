@@ -54,9 +54,28 @@ impl Tiling {
         usize::from(self.tile[dimension]).div_ceil(usize::from(self.steps[dimension].max(1)))
     }
 
-    /// Returns the number of bytes that a box has in shared memory.
+    /// Returns the number of bytes of a box, which arrive at a barrier.
     pub fn box_bytes(&self) -> usize {
-        (0..MAX_DIMENSIONS).map(|dimension| self.extent(dimension)).product::<usize>() * usize::from(self.element)
+        self.rows() * self.row_bytes()
+    }
+
+    /// Returns the number of bytes of a tile in shared memory: those of the box, and of the gaps between its rows.
+    pub fn tile_bytes(&self) -> usize {
+        self.rows() * self.pitch()
+    }
+
+    fn rows(&self) -> usize {
+        (1..MAX_DIMENSIONS).map(|dimension| self.extent(dimension)).product()
+    }
+
+    fn row_bytes(&self) -> usize {
+        self.extent(0) * usize::from(self.element)
+    }
+
+    /// Returns the distance of the rows of a tile in bytes. With a swizzle it is the swizzle's width, also for shorter
+    /// rows, as on an H200.
+    fn pitch(&self) -> usize {
+        if self.swizzle == 0 { self.row_bytes() } else { usize::from(self.swizzle) }
     }
 
     /// Returns the required alignment of a box in shared memory in bytes: the size after which the swizzle repeats, and
@@ -89,10 +108,9 @@ impl Tiling {
     /// Calls `f` with each piece of the box at the coordinates `at`, which begins at the shared address `shared`.
     fn pieces(&self, at: [i32; MAX_DIMENSIONS], shared: usize, f: &mut dyn FnMut(Piece)) {
         let element = usize::from(self.element);
-        let row_bytes = self.extent(0) * element;
-        let rows = self.box_bytes() / row_bytes.max(1);
+        let (row_bytes, pitch) = (self.row_bytes(), self.pitch());
         let (first, end) = (i64::from(at[0]), i64::from(self.last[0]) + 1);
-        for row in 0..rows {
+        for row in 0..self.rows() {
             let address = self.row(at, row);
             for place in (0..row_bytes).step_by(CHUNK) {
                 let bytes = CHUNK.min(row_bytes - place);
@@ -100,7 +118,7 @@ impl Tiling {
                 let (start, stop) = (from.clamp(0, end), (from + (bytes / element) as i64).clamp(0, end));
                 let count = if address.is_some() { (stop - start) as usize } else { 0 };
                 f(Piece {
-                    shared: self.swizzled(shared + row * row_bytes + place),
+                    shared: self.swizzled(shared + row * pitch + place),
                     bytes,
                     outside: address.unwrap_or(0).wrapping_add(start as usize * element),
                     skipped: if count > 0 { (start - from) as usize * element } else { 0 },
@@ -159,11 +177,19 @@ pub enum Outside {
 }
 
 impl Outside {
-    /// Returns the number of bytes in shared memory.
+    /// Returns the number of bytes that are copied.
     pub(crate) fn bytes(&self) -> usize {
         match self {
             Self::Linear { bytes, .. } => *bytes,
             Self::Tile(tiling, _) => tiling.box_bytes(),
+        }
+    }
+
+    /// Returns the number of bytes of shared memory from the copy's first byte to its last.
+    pub(crate) fn extent(&self) -> usize {
+        match self {
+            Self::Linear { bytes, .. } => *bytes,
+            Self::Tile(tiling, _) => tiling.tile_bytes(),
         }
     }
 
@@ -260,6 +286,9 @@ mod tests {
         assert_eq!([0, 16, 128, 144, 1008].map(|address| tiling.swizzled(address)), [0, 16, 144, 128, 896]);
         assert_eq!([128, 256].map(|address| matrix(32).swizzled(address)), [144, 256]);
         assert_eq!([128, 256, 512].map(|address| matrix(64).swizzled(address)), [144, 288, 512]);
+        let all = pieces(tiling, [0, 0]);
+        assert_eq!([tiling.box_bytes(), tiling.tile_bytes(), matrix(0).tile_bytes()], [64, 256, 64]);
+        assert_eq!(all.iter().map(|piece| piece.shared).collect::<Vec<_>>(), [1024, 1040, 1168, 1152]);
         assert_eq!([tiling.alignment(), matrix(64).alignment(), matrix(0).alignment()], [1024, 512, 128]);
     }
 }

@@ -23,9 +23,9 @@ pub enum BulkFault {
         /// The size in bytes.
         bytes: usize,
     },
-    /// A tile whose length is not that of the box of the tensor map.
+    /// A tile whose length is not that of the tensor map's box. With a swizzle, each row takes the swizzle's width.
     Tile {
-        /// The number of elements of the box.
+        /// The number of elements that a tile has.
         elements: usize,
         /// The length of the tile.
         len: usize,
@@ -80,8 +80,8 @@ impl fmt::Display for BulkFault {
             }
             Self::Tile { elements, len } => write!(
                 f,
-                "a box of {elements} elements and a tile of {len}: take a part of the shared array with as many \
-                 elements as the tensor map's box"
+                "a tile of {len} elements for a box that takes {elements} in shared memory: take a part of the shared \
+                 array with as many elements (with a swizzle, each row of a box takes the swizzle's width)"
             ),
             Self::MisalignedBox { coordinate, element } => write!(
                 f,

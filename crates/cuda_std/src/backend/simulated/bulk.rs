@@ -131,11 +131,11 @@ fn all<const D: usize>(at: [i32; D]) -> [i32; MAX_DIMENSIONS] {
     all
 }
 
-/// Returns the box of `map` at `at`. Reports a fault if the box does not have `len` elements.
+/// Returns the box of `map` at `at`. Reports a fault if its tile does not have `len` elements.
 #[track_caller]
 fn tile<const D: usize>(map: MapHandle, at: [i32; D], len: usize) -> Outside {
     let tiling: Tiling = bytemuck::cast(map.words);
-    let elements = tiling.box_bytes() / usize::from(tiling.element.max(1));
+    let elements = tiling.tile_bytes() / usize::from(tiling.element.max(1));
     if elements != len {
         thread::fault(FaultKind::BulkCopy(BulkFault::Tile { elements, len }));
     }
