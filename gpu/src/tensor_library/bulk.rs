@@ -198,7 +198,7 @@ pub fn bulk_multicast(x: Global<u32>, y: GlobalMut<u32>) {
 pub const BOX: usize = 32;
 
 /// Copies the box of `x` at the coordinates `from` to the box of `y` at `to`, and all elements of its tile to `z`, as
-/// they are in shared memory. The box has `bytes` bytes. One block.
+/// they are in shared memory. The box has `bytes` bytes, and `z` has the elements of gaps in the tile. One block.
 #[kernel(max_threads = 64, instances(T = [f16, f32]))]
 pub fn tensor_copy<T: Element>(
     x: TensorMap<T, 2>,
@@ -210,6 +210,11 @@ pub fn tensor_copy<T: Element>(
 ) {
     let tile = shared_array![T; 3 * BOX * BOX].aligned(1024).part(0, z.len());
     let full = Barrier::at(shared_array![u64; 1], 0);
+    // With a swizzle, the rows of a narrow box have gaps, which the copy does not write.
+    for i in thread::block_stride(z.len()) {
+        tile.store(i, z.load(i));
+    }
+    barrier::fence_proxy_async();
     if thread::index_in_block() == 0 {
         x.prefetch_map();
         full.init(1);
