@@ -24,8 +24,8 @@ pub const MAX_DIMENSIONS: usize = 5;
 /// disjunction.
 ///
 /// The tile begins at a multiple of 128 bytes, or of eight times the swizzle's width ([`Shared::aligned`]). It has as
-/// many elements as the box; with a swizzle, each row of the tile takes the swizzle's width, also if the rows of the box
-/// are shorter. The bytes of the whole box arrive at the barrier, also those outside of the tensor.
+/// many elements as the box; with a swizzle, each row of the tile takes the swizzle's width, also if the rows of the
+/// box are shorter. The bytes of the whole box arrive at the barrier, also those outside of the tensor.
 pub struct TensorMap<'a, T, const D: usize> {
     handle: backend::MapHandle,
     elements: PhantomData<&'a [T]>,
