@@ -47,6 +47,11 @@ mod atomics;
 mod barriers;
 #[path = "classified/blocks.rs"]
 mod blocks;
+#[macro_use]
+#[path = "classified/bulk_boxes.rs"]
+mod bulk_boxes;
+#[path = "classified/bulk_box_stores.rs"]
+mod bulk_box_stores;
 #[path = "classified/bulk_clusters.rs"]
 mod bulk_clusters;
 #[path = "classified/bulk_loads.rs"]
@@ -129,6 +134,8 @@ fn cases() -> impl Iterator<Item = &'static Case> {
         atomics::CASES,
         barriers::CASES,
         blocks::CASES,
+        bulk_boxes::CASES,
+        bulk_box_stores::CASES,
         bulk_clusters::CASES,
         bulk_loads::CASES,
         bulk_proxies::CASES,

@@ -197,12 +197,24 @@ pub fn bulk_multicast(x: Global<u32>, y: GlobalMut<u32>) {
 /// The number of elements of a tile of [`tensor_copy()`] along each dimension.
 pub const BOX: usize = 32;
 
-/// Copies the box of `x` at the coordinates `at` to the box of `y` there, and all elements of its tile to `z`, as they
-/// are in shared memory. One block.
+/// Copies the box of `x` at the coordinates `from` to the box of `y` at `to`, and all elements of its tile to `z`, as
+/// they are in shared memory. The box has `bytes` bytes, and `z` has the elements of gaps in the tile. One block.
 #[kernel(max_threads = 64, instances(T = [f16, f32]))]
-pub fn tensor_copy<T: Element>(x: TensorMap<T, 2>, y: TensorMapMut<T, 2>, z: GlobalMut<T>, at: [i32; 2]) {
+pub fn tensor_copy<T: Element>(
+    x: TensorMap<T, 2>,
+    y: TensorMapMut<T, 2>,
+    z: GlobalMut<T>,
+    from: [i32; 2],
+    to: [i32; 2],
+    bytes: u32,
+) {
     let tile = shared_array![T; 3 * BOX * BOX].aligned(1024).part(0, z.len());
     let full = Barrier::at(shared_array![u64; 1], 0);
+    // With a swizzle, the rows of a narrow box have gaps, which the copy does not write.
+    for i in thread::block_stride(z.len()) {
+        tile.store(i, z.load(i));
+    }
+    barrier::fence_proxy_async();
     if thread::index_in_block() == 0 {
         x.prefetch_map();
         full.init(1);
@@ -210,16 +222,16 @@ pub fn tensor_copy<T: Element>(x: TensorMap<T, 2>, y: TensorMapMut<T, 2>, z: Glo
     }
     thread::sync_threads();
     if thread::index_in_block() == 0 {
-        x.prefetch(at);
-        let _ = full.arrive_and_expect((z.len() * size_of::<T>()) as u32);
-        x.load(at, tile, full);
+        x.prefetch(from);
+        let _ = full.arrive_and_expect(bytes);
+        x.load(from, tile, full);
     }
     full.await_parity(false);
     for i in thread::block_stride(z.len()) {
         z.store(i, tile.load(i));
     }
     if thread::index_in_block() == 0 {
-        y.store(tile, at);
+        y.store(tile, to);
         bulk::commit();
         bulk::wait::<0>();
     }
@@ -243,10 +255,10 @@ pub fn tensor_dimensions(
     thread::sync_threads();
     if thread::index_in_block() == 0 {
         let _ = full.arrive_and_expect(4 * 4 * 64);
-        x1.load([3], tiles.part(0, 64), full);
-        x3.load([1, -1, 1], tiles.part(64, 64), full);
+        x1.load([4], tiles.part(0, 64), full);
+        x3.load([4, -1, 1], tiles.part(64, 64), full);
         x4.load([0, 1, 0, 1], tiles.part(128, 64), full);
-        x5.load([2, 1, 1, 0, 1], tiles.part(192, 64), full);
+        x5.load([4, 1, 1, 0, 1], tiles.part(192, 64), full);
     }
     full.await_parity(false);
     for i in thread::block_stride(4 * 64) {

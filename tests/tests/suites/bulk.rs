@@ -101,47 +101,58 @@ fn integers_are_combined() {
 }
 
 /// Copies a box of a matrix, and checks the box, the tile in shared memory and the elements around the box.
-fn check_boxes<T: TensorElement + PartialEq + std::fmt::Debug>(from: impl Fn(u32) -> T, swizzle: Swizzle)
+fn check_boxes<T: TensorElement + PartialEq + std::fmt::Debug>(number: impl Fn(u32) -> T, swizzle: Swizzle)
 where
     kernels::tensor_copy<T>: Kernel,
 {
     let element = size_of::<T>();
     let (columns, rows, stride) = (53_usize, 41_usize, 64_usize);
     let width = if swizzle == Swizzle::None { 128 } else { swizzle.bytes() } / element;
+    // A swizzle of 128 bytes has rows of 64 bytes of `f16` and 128 bytes of `f32`, at the same distance.
     let tile = [width.min(BOX), BOX];
-    let x: Vec<T> = (0..stride * rows).map(|i| from(i as u32 % 2000)).collect();
-    for (device, at) in devices().flat_map(|device| [[0, 0], [9, 5], [-3, -2], [40, 30]].map(|at| (device.clone(), at)))
-    {
+    let pitch = if swizzle == Swizzle::None { tile[0] } else { width };
+    let bytes = tile[0] * tile[1] * element;
+    let x: Vec<T> = (0..stride * rows).map(|i| number(i as u32 % 2000)).collect();
+    // The coordinates of the boxes of `x` and `y`.
+    let places = [([0, 0], [0, 0]), ([8, 5], [16, 3]), ([-8, -2], [0, 7]), ([40, 30], [32, 20]), ([-8, 60], [8, 0])];
+    for (device, (from, to)) in devices().flat_map(|device| places.map(|place| (device.clone(), place))) {
         let dx = device.upload(&x).unwrap();
         let mut y = device.zeroed::<T>(x.len()).unwrap();
-        let mut z = device.zeroed::<T>(tile[0] * tile[1]).unwrap();
+        let mut z = device.zeroed::<T>(pitch * tile[1]).unwrap();
         let map = device.tensor_map(dx.view(), [columns, rows]).strides([1, stride]).tile(tile).swizzle(swizzle);
-        let to = device.tensor_map(y.view_mut(), [columns, rows]).strides([1, stride]).tile(tile).swizzle(swizzle);
-        let call = kernels::tensor_copy::<T>(map.build().unwrap(), to.build().unwrap(), z.view_mut(), at);
+        let map_to = device.tensor_map(y.view_mut(), [columns, rows]).strides([1, stride]).tile(tile).swizzle(swizzle);
+        let call = kernels::tensor_copy::<T>(
+            map.build().unwrap(),
+            map_to.build().unwrap(),
+            z.view_mut(),
+            from,
+            to,
+            bytes as u32,
+        );
         device.launch(LaunchConfig::new(1, 64), call).unwrap();
         let (y, z) = (y.download().unwrap(), z.download().unwrap());
         let inside = |column: i32, row: i32| (0..columns as i32).contains(&column) && (0..rows as i32).contains(&row);
+        let at = |c: i32, r: i32| if inside(c, r) { x[r as usize * stride + c as usize] } else { number(0) };
         for row in 0..rows {
             for column in 0..stride {
-                let (c, r) = (column as i32 - at[0], row as i32 - at[1]);
+                let (c, r) = (column as i32 - to[0], row as i32 - to[1]);
                 let is_copied = inside(column as i32, row as i32)
                     && (0..tile[0] as i32).contains(&c)
                     && (0..tile[1] as i32).contains(&r);
-                let expected = if is_copied { x[row * stride + column] } else { from(0) };
-                assert_eq!(y[row * stride + column], expected, "element ({column}, {row}) of the box at {at:?}");
+                let expected = if is_copied { at(from[0] + c, from[1] + r) } else { number(0) };
+                assert_eq!(y[row * stride + column], expected, "({column}, {row}), from {from:?} to {to:?}");
             }
         }
         for i in 0..tile[0] * tile[1] {
-            let byte = i * element;
+            let byte = (i / tile[0] * pitch + i % tile[0]) * element;
             let bits = match swizzle {
                 Swizzle::None => 0,
                 Swizzle::Bytes32 => byte >> 3 & 0x10,
                 Swizzle::Bytes64 => byte >> 3 & 0x30,
                 Swizzle::Bytes128 => byte >> 3 & 0x70,
             };
-            let (column, row) = (at[0] + (i % tile[0]) as i32, at[1] + (i / tile[0]) as i32);
-            let expected = if inside(column, row) { x[row as usize * stride + column as usize] } else { from(0) };
-            assert_eq!(z[(byte ^ bits) / element], expected, "element {i} of the tile at {at:?}, {swizzle:?}");
+            let expected = at(from[0] + (i % tile[0]) as i32, from[1] + (i / tile[0]) as i32);
+            assert_eq!(z[(byte ^ bits) / element], expected, "element {i} of the tile from {from:?}, {swizzle:?}");
         }
     }
 }
@@ -174,12 +185,12 @@ fn boxes_have_one_to_five_dimensions() {
         };
         let y = y.download().unwrap();
         for i in 0..64_i64 {
-            assert_eq!(y[i as usize], x[3 + i as usize]);
-            let c = [1 + i % 8, -1 + i / 8 % 4, 1 + i / 32, 0, 0];
+            assert_eq!(y[i as usize], x[4 + i as usize]);
+            let c = [4 + i % 8, -1 + i / 8 % 4, 1 + i / 32, 0, 0];
             assert_eq!(y[64 + i as usize], at(c, [16, 4, 3, 1, 1]));
             let c = [i % 8, 1 + i / 8 % 2 * 2, i / 16 % 2, 1 + i / 32, 0];
             assert_eq!(y[128 + i as usize], at(c, [16, 4, 3, 3, 1]));
-            let c = [2 + i % 4, 1 + i / 4 % 2, 1 + i / 8 % 2, i / 16 % 2, 1 + i / 32];
+            let c = [4 + i % 4, 1 + i / 4 % 2, 1 + i / 8 % 2, i / 16 % 2, 1 + i / 32];
             assert_eq!(y[192 + i as usize], at(c, [16, 4, 3, 3, 2]));
         }
     }
@@ -191,8 +202,8 @@ fn boxes_are_added_and_sent_to_several_blocks() {
     for device in devices() {
         let mut dx = device.upload(&x).unwrap();
         let map = device.tensor_map(dx.view_mut(), [40, 36]).tile([BOX, BOX]).build().unwrap();
-        device.launch(LaunchConfig::new(5, 64), kernels::tensor_reduce(map, [20, -8])).unwrap();
-        let is_inside = |i: usize| i % 40 >= 20 && i / 40 < 24;
+        device.launch(LaunchConfig::new(5, 64), kernels::tensor_reduce(map, [20, 8])).unwrap();
+        let is_inside = |i: usize| i % 40 >= 20 && i / 40 >= 8;
         let expected: Vec<f32> = (0..x.len()).map(|i| x[i] + if is_inside(i) { 5.0 } else { 0.0 }).collect();
         assert_eq!(dx.download().unwrap(), expected);
 

@@ -80,13 +80,17 @@ fn matrix() -> Vec<f32> {
 }
 
 fn tensor_copy(device: &Device) -> Result<(), CaseError> {
-    let (x, at) = (matrix(), [12, -3]);
+    let x = matrix();
     let (dx, mut y, mut z) = (device.upload(&x)?, device.zeroed(x.len())?, device.zeroed(BOX * BOX)?);
     let from = device.tensor_map(dx.view(), SHAPE).tile([BOX, BOX]).swizzle(Swizzle::Bytes128).build()?;
     let to = device.tensor_map(y.view_mut(), SHAPE).tile([BOX, BOX]).swizzle(Swizzle::Bytes128).build()?;
-    device.launch(LaunchConfig::new(1, 64), kernels::tensor_copy(from, to, z.view_mut(), at))?;
-    let expected =
-        x.iter().enumerate().map(|(i, &x)| if i % SHAPE[0] >= 12 && i / SHAPE[0] < BOX - 3 { x } else { 0.0 });
+    device.launch(LaunchConfig::new(1, 64), kernels::tensor_copy(from, to, z.view_mut(), [12, -3], [4, 2], 4096))?;
+    let expected = (0..x.len()).map(|i| {
+        // The column of `x`, and the row, of which the first three of the box are outside.
+        let (column, row) = (i % SHAPE[0] + 12 - 4, i / SHAPE[0]);
+        let is_copied = (12..SHAPE[0]).contains(&column) && (2 + 3..2 + BOX).contains(&row);
+        if is_copied { x[(row - 5) * SHAPE[0] + column] } else { 0.0 }
+    });
     equal("y", &y.download()?, &expected.collect::<Vec<f32>>())
 }
 
@@ -98,7 +102,7 @@ fn dimensions(device: &Device) -> Result<(), CaseError> {
     let four = device.tensor_map(dx.view(), [16, 4, 3, 3]).tile([8, 4, 2, 2]).element_strides([1, 2, 1, 1]).build()?;
     let five = device.tensor_map(dx.view(), [16, 4, 3, 3, 2]).tile([4, 2, 2, 2, 2]).build()?;
     device.launch(LaunchConfig::new(1, 64), kernels::tensor_dimensions(one, three, four, five, y.view_mut()))?;
-    equal("the box of one dimension", &y.download()?[..64], &x[3..67])
+    equal("the box of one dimension", &y.download()?[..64], &x[4..68])
 }
 
 fn tensor_reduce(device: &Device) -> Result<(), CaseError> {

@@ -17,13 +17,16 @@ pub const MAX_DIMENSIONS: usize = 5;
 /// the type as `TensorMap<T, D>`. On a GPU it is a parameter of 128 bytes that the threads do not copy
 /// (`__grid_constant__`).
 ///
-/// Coordinates count elements, the innermost dimension first. They may be negative or too large: elements outside of
-/// the tensor are 0. The tile in shared memory has the elements of a box in the same order. With a swizzle, the chunks
-/// of 16 bytes of the tile change places: the bits of a chunk's number in 128 bytes are combined with the bits of the
-/// number of those 128 bytes, by an exclusive disjunction.
+/// Coordinates count elements, the innermost dimension first. A load's may be negative, and all may be too large:
+/// elements outside of the tensor are 0. A box begins at a multiple of 16 bytes: the first coordinate of a box of `f32`
+/// is a multiple of 4. The simulator reports other coordinates, which end a kernel on a GPU. The tile in shared memory
+/// has the elements of a box in the same order. With a swizzle, the chunks of 16 bytes of the tile change places: the
+/// bits of a chunk's number in 128 bytes are combined with the bits of the number of those 128 bytes, by an exclusive
+/// disjunction.
 ///
 /// The tile begins at a multiple of 128 bytes, or of eight times the swizzle's width ([`Shared::aligned`]). It has as
-/// many elements as the box. The bytes of the whole box arrive at the barrier, also those outside of the tensor.
+/// many elements as the box; with a swizzle, each row of the tile takes the swizzle's width, also if the rows of the
+/// box are shorter. The bytes of the whole box arrive at the barrier, also those outside of the tensor.
 pub struct TensorMap<'a, T, const D: usize> {
     handle: backend::MapHandle,
     elements: PhantomData<&'a [T]>,
@@ -137,8 +140,9 @@ macro_rules! maps {
                 }
             }
 
-            /// Prefetches the box at the coordinates `at` to the L2 cache. The simulator does not prefetch.
+            /// Prefetches the box at the coordinates `at` to the L2 cache. The simulator only checks the coordinates.
             #[inline(always)]
+            #[track_caller]
             pub fn prefetch(&self, at: [i32; D]) {
                 // SAFETY: the host has checked the map.
                 unsafe { backend::map_prefetch(self.handle, at) }
@@ -184,7 +188,7 @@ maps! {
 
 impl<T: Element, const D: usize> TensorMapMut<'_, T, D> {
     /// Begins to copy the tile `from` to the box at the coordinates `at`, as part of the calling thread's next group.
-    /// Elements outside of the tensor are not written.
+    /// Elements outside of the tensor are not written. No coordinate is negative.
     #[inline(always)]
     #[track_caller]
     pub fn store(&self, from: Shared<T>, at: [i32; D]) {

@@ -8,6 +8,7 @@
 //! at once, and in the others when a thread reads the barrier or waits for the group.
 
 pub(crate) mod agents;
+mod checks;
 mod operation;
 mod tiling;
 mod transactions;
@@ -20,9 +21,10 @@ use bytemuck::Pod;
 use rustc_hash::FxHashMap;
 
 use self::agents::Agent;
+pub use self::checks::prefetch;
+use self::checks::{check, check_box};
 pub(crate) use self::operation::Operation;
 use self::operation::{Kind, Target, with_member};
-use self::tiling::CHUNK;
 pub use self::tiling::{MAX_DIMENSIONS, Outside, Tiling};
 use self::transactions::MAX_BYTES;
 pub(crate) use self::transactions::TransactionCounts;
@@ -30,10 +32,9 @@ use crate::block::Block;
 use crate::current::expect_current;
 use crate::faults::bulk::BulkFault;
 use crate::faults::{Fault, FaultKind};
-use crate::region::Space;
 use crate::source::Line;
 use crate::synchronisations::SyncKind;
-use crate::watch::{Access, Touch, is_watching};
+use crate::watch::is_watching;
 
 /// Returns the word of a barrier whose bytes have all arrived, if no arrival is missing: the phase then ends. The
 /// argument is the word before.
@@ -140,6 +141,9 @@ fn begin(
     ends: EndOfPhase,
     at: Line,
 ) {
+    if let Outside::Tile(tiling, coordinates) = &outside {
+        check_box(block, tiling, *coordinates, matches!(kind, Kind::Store(_)), at);
+    }
     let reads = (!matches!(kind, Kind::Load)).then_some(source);
     let writes = targets.iter().map(|target| (target.rank, target.address));
     for (rank, address) in reads.map(|source| (block.cluster_rank(), source)).into_iter().chain(writes) {
@@ -159,35 +163,6 @@ fn begin(
     }
     if !operation.is_done || matches!(kind, Kind::Store(_)) {
         block.cluster().pending.borrow_mut().push(operation);
-    }
-}
-
-/// Reports a fault if a copy of `outside` cannot begin at `address` of the shared memory of `owner`.
-fn check(block: &Block, owner: &Block, outside: &Outside, address: usize, at: Line) {
-    let raise = |fault: BulkFault| block.raise(FaultKind::BulkCopy(fault), at);
-    let (bytes, alignment) = (outside.bytes(), outside.alignment());
-    if bytes == 0 || !bytes.is_multiple_of(CHUNK) {
-        raise(BulkFault::Bytes { bytes });
-    }
-    if let Outside::Linear { address, .. } = outside
-        && !address.is_multiple_of(CHUNK)
-    {
-        raise(BulkFault::Misaligned { space: Space::Global, address: *address, alignment: CHUNK });
-    }
-    if !address.is_multiple_of(alignment) {
-        raise(BulkFault::Misaligned { space: Space::Shared, address, alignment });
-    }
-    let len = owner.context.arena.len();
-    if bytes > len || address > len - bytes {
-        let (array, element_type) = (None, None);
-        block.raise(
-            FaultKind::OutOfBounds { space: Space::Shared, array, element_type, index: address + bytes, len },
-            at,
-        );
-    }
-    if owner.membership.has_ended.get() {
-        let touch = Touch { space: Space::Shared, access: Access::AsyncWrite, address, bytes: CHUNK, at };
-        block.check_owner(owner, &touch);
     }
 }
 

@@ -2,6 +2,8 @@
 
 use bytemuck::{Pod, Zeroable};
 
+use crate::faults::bulk::BulkFault;
+
 /// The maximum number of dimensions of a tensor map.
 pub const MAX_DIMENSIONS: usize = 5;
 
@@ -52,15 +54,45 @@ impl Tiling {
         usize::from(self.tile[dimension]).div_ceil(usize::from(self.steps[dimension].max(1)))
     }
 
-    /// Returns the number of bytes that a box has in shared memory.
+    /// Returns the number of bytes of a box, which arrive at a barrier.
     pub fn box_bytes(&self) -> usize {
-        (0..MAX_DIMENSIONS).map(|dimension| self.extent(dimension)).product::<usize>() * usize::from(self.element)
+        self.rows() * self.row_bytes()
+    }
+
+    /// Returns the number of bytes of a tile in shared memory: those of the box, and of the gaps between its rows.
+    pub fn tile_bytes(&self) -> usize {
+        self.rows() * self.pitch()
+    }
+
+    fn rows(&self) -> usize {
+        (1..MAX_DIMENSIONS).map(|dimension| self.extent(dimension)).product()
+    }
+
+    fn row_bytes(&self) -> usize {
+        self.extent(0) * usize::from(self.element)
+    }
+
+    /// Returns the distance of the rows of a tile in bytes. With a swizzle it is the swizzle's width, also for shorter
+    /// rows, as on an H200.
+    fn pitch(&self) -> usize {
+        if self.swizzle == 0 { self.row_bytes() } else { usize::from(self.swizzle) }
     }
 
     /// Returns the required alignment of a box in shared memory in bytes: the size after which the swizzle repeats, and
     /// at least 128.
     pub fn alignment(&self) -> usize {
         (usize::from(self.swizzle) * 8).max(128)
+    }
+
+    /// Returns why the hardware refuses a box at the coordinates `at`, which `is_stored` in global memory, if it does.
+    /// An H200 ends such a kernel with an illegal instruction.
+    pub(crate) fn refusal(&self, at: [i32; MAX_DIMENSIONS], is_stored: bool) -> Option<BulkFault> {
+        let (coordinate, element) = (at[0], self.element);
+        if !(i64::from(coordinate) * i64::from(element)).unsigned_abs().is_multiple_of(CHUNK as u64) {
+            return Some(BulkFault::MisalignedBox { coordinate, element });
+        }
+        let dimension = at.iter().position(|&coordinate| coordinate < 0).filter(|_| is_stored)?;
+        Some(BulkFault::NegativeBox { dimension, coordinate: at[dimension] })
     }
 
     /// Returns the shared address to which the swizzle moves the chunk at `address`.
@@ -76,10 +108,9 @@ impl Tiling {
     /// Calls `f` with each piece of the box at the coordinates `at`, which begins at the shared address `shared`.
     fn pieces(&self, at: [i32; MAX_DIMENSIONS], shared: usize, f: &mut dyn FnMut(Piece)) {
         let element = usize::from(self.element);
-        let row_bytes = self.extent(0) * element;
-        let rows = self.box_bytes() / row_bytes.max(1);
+        let (row_bytes, pitch) = (self.row_bytes(), self.pitch());
         let (first, end) = (i64::from(at[0]), i64::from(self.last[0]) + 1);
-        for row in 0..rows {
+        for row in 0..self.rows() {
             let address = self.row(at, row);
             for place in (0..row_bytes).step_by(CHUNK) {
                 let bytes = CHUNK.min(row_bytes - place);
@@ -87,7 +118,7 @@ impl Tiling {
                 let (start, stop) = (from.clamp(0, end), (from + (bytes / element) as i64).clamp(0, end));
                 let count = if address.is_some() { (stop - start) as usize } else { 0 };
                 f(Piece {
-                    shared: self.swizzled(shared + row * row_bytes + place),
+                    shared: self.swizzled(shared + row * pitch + place),
                     bytes,
                     outside: address.unwrap_or(0).wrapping_add(start as usize * element),
                     skipped: if count > 0 { (start - from) as usize * element } else { 0 },
@@ -146,11 +177,19 @@ pub enum Outside {
 }
 
 impl Outside {
-    /// Returns the number of bytes in shared memory.
+    /// Returns the number of bytes that are copied.
     pub(crate) fn bytes(&self) -> usize {
         match self {
             Self::Linear { bytes, .. } => *bytes,
             Self::Tile(tiling, _) => tiling.box_bytes(),
+        }
+    }
+
+    /// Returns the number of bytes of shared memory from the copy's first byte to its last.
+    pub(crate) fn extent(&self) -> usize {
+        match self {
+            Self::Linear { bytes, .. } => *bytes,
+            Self::Tile(tiling, _) => tiling.tile_bytes(),
         }
     }
 
@@ -219,6 +258,21 @@ mod tests {
     }
 
     #[test]
+    fn a_box_begins_at_16_bytes_and_is_stored_at_no_negative_coordinate() {
+        let of = |element, at: [i32; 2], is_stored| {
+            let tiling = Tiling { element, ..matrix(0) };
+            tiling.refusal([at[0], at[1], 0, 0, 0], is_stored)
+        };
+        assert_eq!([of(4, [-4, -3], false), of(2, [8, 1], true), of(1, [-32, 0], false)], [None, None, None]);
+        for (coordinate, element) in [(3, 4), (-1, 4), (4, 2), (8, 1), (1, 8)] {
+            let fault = BulkFault::MisalignedBox { coordinate, element };
+            assert_eq!(of(element, [coordinate, 0], false), Some(fault));
+        }
+        let negative = |dimension, coordinate| Some(BulkFault::NegativeBox { dimension, coordinate });
+        assert_eq!([of(4, [-4, -1], true), of(4, [0, -8], true)], [negative(0, -4), negative(1, -8)]);
+    }
+
+    #[test]
     fn steps_leave_rows_out() {
         let tiling = Tiling { steps: [1, 2, 1, 1, 1], tile: [8, 3, 1, 1, 1], ..matrix(0) };
         let all = pieces(tiling, [0, 1]);
@@ -232,6 +286,9 @@ mod tests {
         assert_eq!([0, 16, 128, 144, 1008].map(|address| tiling.swizzled(address)), [0, 16, 144, 128, 896]);
         assert_eq!([128, 256].map(|address| matrix(32).swizzled(address)), [144, 256]);
         assert_eq!([128, 256, 512].map(|address| matrix(64).swizzled(address)), [144, 288, 512]);
+        let all = pieces(tiling, [0, 0]);
+        assert_eq!([tiling.box_bytes(), tiling.tile_bytes(), matrix(0).tile_bytes()], [64, 256, 64]);
+        assert_eq!(all.iter().map(|piece| piece.shared).collect::<Vec<_>>(), [1024, 1040, 1168, 1152]);
         assert_eq!([tiling.alignment(), matrix(64).alignment(), matrix(0).alignment()], [1024, 512, 128]);
     }
 }

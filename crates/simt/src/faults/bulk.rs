@@ -23,12 +23,26 @@ pub enum BulkFault {
         /// The size in bytes.
         bytes: usize,
     },
-    /// A tile whose length is not that of the box of the tensor map.
+    /// A tile whose length is not that of the tensor map's box. With a swizzle, each row takes the swizzle's width.
     Tile {
-        /// The number of elements of the box.
+        /// The number of elements that a tile has.
         elements: usize,
         /// The length of the tile.
         len: usize,
+    },
+    /// A box that does not begin at a multiple of 16 bytes along the innermost dimension.
+    MisalignedBox {
+        /// The box's first coordinate.
+        coordinate: i32,
+        /// The size of an element in bytes.
+        element: u8,
+    },
+    /// A store or a reduction whose box begins at a negative coordinate. Loads may do so.
+    NegativeBox {
+        /// The dimension, where 0 is the innermost one.
+        dimension: usize,
+        /// The coordinate.
+        coordinate: i32,
     },
     /// A mask of ranks that is empty or names a block that the cluster does not have.
     Ranks {
@@ -66,8 +80,19 @@ impl fmt::Display for BulkFault {
             }
             Self::Tile { elements, len } => write!(
                 f,
-                "a box of {elements} elements and a tile of {len}: take a part of the shared array with as many \
-                 elements as the tensor map's box"
+                "a tile of {len} elements for a box that takes {elements} in shared memory: take a part of the shared \
+                 array with as many elements (with a swizzle, each row of a box takes the swizzle's width)"
+            ),
+            Self::MisalignedBox { coordinate, element } => write!(
+                f,
+                "a box of a tensor at the first coordinate {coordinate}, with elements of {element} bytes: take a \
+                 multiple of {}, so that the box begins at a multiple of 16 bytes",
+                16 / (*element).max(1)
+            ),
+            Self::NegativeBox { dimension, coordinate } => write!(
+                f,
+                "a store to a box at the coordinate {coordinate} in dimension {dimension}: begin it at 0 or later, \
+                 because only loads take negative coordinates"
             ),
             Self::Ranks { mask, blocks } => write!(
                 f,

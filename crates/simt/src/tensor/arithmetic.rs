@@ -62,8 +62,8 @@ pub(super) struct Precision {
 impl Product {
     /// Adds the products of `m` rows of A and `n` columns of B to the `m` × `n` sums.
     ///
-    /// `a` has one row after the other, `b` has one column after the other, and `sums` has one row after the other. Every
-    /// element must be a value of its format.
+    /// `a` has one row after the other, `b` has one column after the other, and `sums` has one row after the other.
+    /// Every element must be a value of its format.
     ///
     /// In `mma.sync` with factors of 8 bits, an H100 converts the factors to `f16`. Of every four elements, a first
     /// instruction for `f16` multiplies the first two, from a sum of 0. A second instruction adds the products of the

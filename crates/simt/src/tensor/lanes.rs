@@ -111,8 +111,8 @@ impl<const K: usize> Columns<K> {
             for k in 0..K {
                 let product = row.values[k] * self.values[k][lane] * scale[lane];
                 // SAFETY: the product of the elements is finite, because the ranges are usual, and below 4 `top`. The
-                // scale is 0, or at most 2^25 / `top`. The scaled product is therefore below 2^27. (Factors have at most
-                // 11 bits, so the sum of 16 products is below 2^31; with 32 products, the scale is 2^13 / `top`.)
+                // scale is 0, or at most 2^25 / `top`. The scaled product is therefore below 2^27. (Factors have at
+                // most 11 bits, so the sum of 16 products is below 2^31; with 32 products, the scale is 2^13 / `top`.)
                 integers[lane] += unsafe { product.to_int_unchecked::<i32>() };
             }
         }

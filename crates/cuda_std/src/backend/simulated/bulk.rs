@@ -4,7 +4,7 @@ extern crate std;
 
 use std::format;
 
-use simt::bulk::{self, Combine, Outside, Tiling};
+use simt::bulk::{self, Combine, MAX_DIMENSIONS, Outside, Tiling};
 use simt::{BulkFault, FaultKind, thread};
 
 use super::Owner;
@@ -124,17 +124,22 @@ pub fn bulk_wait_read<const PENDING: usize>() {
     bulk::wait(PENDING, true);
 }
 
-/// Returns the box of `map` at `at`. Reports a fault if the box does not have `len` elements.
+/// Returns the coordinates of all dimensions that a map can have.
+fn all<const D: usize>(at: [i32; D]) -> [i32; MAX_DIMENSIONS] {
+    let mut all = [0; MAX_DIMENSIONS];
+    all[..D].copy_from_slice(&at);
+    all
+}
+
+/// Returns the box of `map` at `at`. Reports a fault if its tile does not have `len` elements.
 #[track_caller]
 fn tile<const D: usize>(map: MapHandle, at: [i32; D], len: usize) -> Outside {
     let tiling: Tiling = bytemuck::cast(map.words);
-    let elements = tiling.box_bytes() / usize::from(tiling.element.max(1));
+    let elements = tiling.tile_bytes() / usize::from(tiling.element.max(1));
     if elements != len {
         thread::fault(FaultKind::BulkCopy(BulkFault::Tile { elements, len }));
     }
-    let mut all = [0; 5];
-    all[..D].copy_from_slice(&at);
-    Outside::Tile(tiling, all)
+    Outside::Tile(tiling, all(at))
 }
 
 /// Reports a fault if the box of `map` has not the columns and rows `tile`, or another swizzle than that of `swizzle`
@@ -186,12 +191,14 @@ pub unsafe fn map_reduce<T: BulkNumber, R: Reduction<T>, const D: usize>(
     bulk::store(from, tile(map, at, len), Some(combine::<T, R>()));
 }
 
-/// Does nothing: the simulator has no cache.
+/// Only checks the coordinates: the simulator has no cache.
 ///
 /// # Safety
-/// There is no condition in the simulator.
-#[inline(always)]
-pub unsafe fn map_prefetch<const D: usize>(_map: MapHandle, _at: [i32; D]) {}
+/// No condition, because the host has checked the map.
+#[track_caller]
+pub unsafe fn map_prefetch<const D: usize>(map: MapHandle, at: [i32; D]) {
+    bulk::prefetch(&bytemuck::cast(map.words), all(at));
+}
 
 /// Does nothing: the simulator has no cache.
 #[inline(always)]
