@@ -131,7 +131,6 @@ pub(crate) struct Block {
     /// True if the launch records the synchronisation points that it reaches.
     records_synchronisations: bool,
     reached: ReachedSynchronisations,
-
     /// True if the block ends early: its threads unwind instead of waiting.
     is_abandoned: Cell<bool>,
     pub(crate) fault: RefCell<Option<Fault>>,

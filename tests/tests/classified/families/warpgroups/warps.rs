@@ -15,7 +15,7 @@ families! {
         a_product_of_one_warpgroup: Sound, of block(256), [0; 1], [0; SUMS], |y| y == [16; SUMS];
         a_product_of_64_threads: MISUSE, of block(64), [0; 1], [0; SUMS], |y| y == [16; SUMS];
         a_product_of_half_of_each_warp: Faulty(Kind::PartialWarp, "", By::Every), of block(128), [0; 1], [0; SUMS], |y| y == [16; SUMS];
-        products_of_two_branches: MISUSE, of block(128), [0; 1], [0; SUMS], |y| y == [16; SUMS];
+        products_of_two_branches_of_a_warpgroup: MISUSE, of block(128), [0; 1], [0; SUMS], |y| y == [16; SUMS];
         a_matrix_for_each_warp: MISUSE, of block(128), [0; 1], [0; SUMS], |y| y == [16; SUMS];
         a_matrix_for_each_warpgroup: Sound, of block(256), [0; 1], [0; SUMS], |y| y == [16; SUMS];
         as_many_products_as_warps: MISUSE, of block(128), [0; 1], [0; SUMS], |y| y == [16; SUMS];
@@ -88,7 +88,7 @@ fn a_product_of_half_of_each_warp(_x: GlobalMut<u32>, y: GlobalMut<u32>) {
 
 // Faulty: the warps execute different instructions.
 #[kernel]
-fn products_of_two_branches(_x: GlobalMut<u32>, y: GlobalMut<u32>) {
+fn products_of_two_branches_of_a_warpgroup(_x: GlobalMut<u32>, y: GlobalMut<u32>) {
     let stage = dynamic_shared::<bf16>();
     let (left, right) = tiles(stage, 0);
     filled(left, right);
