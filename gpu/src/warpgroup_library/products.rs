@@ -41,13 +41,18 @@ where
     instances(T = [e4m3, e5m2], U = [e4m3, e5m2], V = [f16, f32], L = [Swizzle128], N = [24], K = [128]),
     instances(T = [i8, u8], U = [i8, u8], V = [i32], L = [Swizzle64], N = [48], K = [64])
 )]
-pub fn multiply_shared<T, U, V, L, const N: usize, const K: usize>(a: Global<T>, b: Global<U>, d: GlobalMut<[V; 2]>)
-where
+pub fn multiply_shared<
     T: Element,
     U: Element,
     V: WgmmaInstruction<T, U, N> + Sums<N> + DeviceCopy,
     L: PanelLayout,
-{
+    const N: usize,
+    const K: usize,
+>(
+    a: Global<T>,
+    b: Global<U>,
+    d: GlobalMut<[V; 2]>,
+) {
     let left = SharedTile::<T, ROWS, K, L>::at(dynamic_shared(), 0);
     let right = SharedTile::<U, N, K, L>::at(dynamic_shared(), ROWS * K);
     fill(left, a);
@@ -65,11 +70,12 @@ where
     instances(T = [bf16], L = [Swizzle128], N = [128], K = [32]),
     instances(T = [f16], L = [Plain16, Swizzle32, Swizzle64], N = [64], K = [32])
 )]
-pub fn multiply_transposed<T, L, const N: usize, const K: usize>(a: Global<T>, b: Global<T>, d: GlobalMut<[f32; 2]>)
-where
-    T: Element,
+pub fn multiply_transposed<T: Element, L: PanelLayout, const N: usize, const K: usize>(
+    a: Global<T>,
+    b: Global<T>,
+    d: GlobalMut<[f32; 2]>,
+) where
     f32: WgmmaInstruction<T, T, N> + Sums<N>,
-    L: PanelLayout,
 {
     let left = SharedTile::<T, K, ROWS, L>::at(dynamic_shared(), 0);
     let right = SharedTile::<T, K, N, L>::at(dynamic_shared(), ROWS * K);
@@ -91,17 +97,23 @@ where
     instances(T = [e4m3, e5m2], V = [f32], STEP = [32], K = [64]),
     instances(T = [i8, u8], V = [i32], STEP = [32], K = [64])
 )]
-pub fn multiply_fragments<T, V, const STEP: usize, const K: usize>(a: Global<T>, b: Global<T>, d: GlobalMut<[V; 2]>)
-where
+pub fn multiply_fragments<
     T: Tile<16, STEP, Registers = [u32; 4]>,
     V: WgmmaInstruction<T, T, 64> + Sums<64> + DeviceCopy,
-{
+    const STEP: usize,
+    const K: usize,
+>(
+    a: Global<T>,
+    b: Global<T>,
+    d: GlobalMut<[V; 2]>,
+) {
     let right = SharedTile::<T, 64, K, Swizzle64>::at(dynamic_shared(), 0);
     fill(right, b);
     barrier::fence_proxy_async();
     thread::sync_threads();
     let row = thread::index_in_block() as usize / 32 * 16;
-    let left = [0, 1].map(|step| Fragment::<A, T, 16, STEP>::load(RowMajor(a, K), row, step * STEP));
+    let left: [Fragment<A, T, 16, STEP>; 2] =
+        [Fragment::load(RowMajor(a, K), row, 0), Fragment::load(RowMajor(a, K), row, STEP)];
     let sums = Accumulator::<V, 64>::zeroed().begin().multiply_add_fragments(false, left, right.rows::<64>(0));
     write(sums.finish(), d, 0);
 }

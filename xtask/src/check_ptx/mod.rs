@@ -286,8 +286,8 @@ fn assemble(
     Ok((table, code))
 }
 
-/// Returns findings for spills and local memory, and for products of warpgroups that the assembler has changed. A kernel that prints may use local memory, because `vprintf` reads its
-/// arguments there.
+/// Returns findings for spills and local memory, and for products of warpgroups that the assembler has changed. A
+/// kernel that prints may use local memory, because `vprintf` reads its arguments there.
 fn resource_findings(file: &str, text: &str, arch: Arch, assembled: &Assembled) -> Vec<String> {
     let module = ptx::Module::parse(text);
     let prints = |name: &str| {

@@ -38,6 +38,11 @@ pub(super) const EXCEPTIONS: &[Exception] = &[
         reason: "the barriers of the cluster are named `sync` and `wait`; in older PTX they are those of the block",
     },
     Exception {
+        kernels: "matmul_pipelined",
+        barriers: Barriers { block: 2, warp: 0 },
+        reason: "the barriers of the cluster are named `sync` and `wait`; in older PTX they are those of the block",
+    },
+    Exception {
         kernels: "cluster_*",
         barriers: Barriers { block: 2, warp: 0 },
         reason: "the barriers of the cluster are named `sync`; in older PTX they are those of the block",

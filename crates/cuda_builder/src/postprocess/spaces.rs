@@ -44,8 +44,8 @@ pub(super) fn place(ptx: &str) -> Result<String, PtxError> {
     left.map_or(Ok(text), |comment| Err(PtxError::Space(comment)))
 }
 
-/// Aligns dynamic shared memory to 1024 bytes if the module has tensor maps or products of warpgroups: their tiles begin
-/// at a multiple of up to 1024 bytes.
+/// Aligns dynamic shared memory to 1024 bytes if the module has tensor maps or products of warpgroups: their tiles
+/// begin at a multiple of up to 1024 bytes.
 pub(super) fn align_dynamic(ptx: String) -> String {
     const DECLARED: &str = ".extern .shared .align 16 .b8 cuda_std_dynamic_shared[];";
     let has_tiles = ["cp.async.bulk.tensor.", "wgmma.mma_async."].iter().any(|instruction| ptx.contains(instruction));

@@ -86,10 +86,10 @@ macro_rules! maps {
                 unsafe { backend::map_load(self.handle, at, address, to.len(), barrier.address(), Some(ranks)) }
             }
 
-            /// Begins to copy to the rows `to` of a [`SharedTile`](crate::tensor::SharedTile) the matrix at the
-            /// coordinates `at` of the two innermost dimensions; the other coordinates are those of `at`, too. The box
-            /// of the map has the columns of a panel and as many rows as `to`, and its swizzle is the layout's: each
-            /// panel is one copy. The bytes of all of them arrive at `barrier`.
+            /// Begins to copy a matrix to the rows `to` of a [`SharedTile`](crate::tensor::SharedTile): the elements of
+            /// the two innermost dimensions from the coordinates `at` on. The box of the map has the columns of a panel
+            /// and as many rows as `to`, and its swizzle is the layout's. Each panel is one copy, and the bytes of all
+            /// copies arrive at `barrier`.
             ///
             /// A map with another box or swizzle is a fault in the simulator. On a GPU the elements are then at wrong
             /// places.

@@ -79,9 +79,9 @@ impl<T: Element, const ROWS: usize, const COLUMNS: usize, L: PanelLayout> Shared
     ///
     /// `array` must have at least [`LEN`](Self::LEN) elements from there on, and the tile must begin at a multiple of
     /// [`ALIGNMENT`](Self::ALIGNMENT) bytes. Dynamic shared memory begins at
-    /// a multiple of 1024 bytes in a module that has products of warpgroups or tensor maps; an array begins at one after
-    /// [`Shared::aligned`]. [`end_of`](Self::end_of) returns where the next tile may begin. Another address ends the
-    /// kernel with an error.
+    /// a multiple of 1024 bytes in a module that has products of warpgroups or tensor maps; an array begins at one
+    /// after [`Shared::aligned`]. [`end_of`](Self::end_of) returns where the next tile may begin. Another address ends
+    /// the kernel with an error.
     #[inline(always)]
     #[track_caller]
     pub fn at(array: Shared<T>, first: usize) -> Self {
@@ -213,8 +213,8 @@ pub trait Factor<T, const R: usize, const K: usize>: Copy {
     fn descriptor(self, k: usize) -> u64;
 }
 
-/// Returns the descriptor of a matrix in shared memory (PTX ISA, "Matrix descriptor format"). `leading` and `stride` are
-/// the distances in bytes that the layout needs.
+/// Returns the descriptor of a matrix in shared memory (PTX ISA, "Matrix descriptor format"). `leading` and `stride`
+/// are the distances in bytes that the layout needs.
 #[inline(always)]
 const fn descriptor<L: PanelLayout>(address: u32, leading: u32, stride: u32) -> u64 {
     const fn field(bytes: u32) -> u64 {

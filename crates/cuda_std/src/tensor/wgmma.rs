@@ -43,8 +43,8 @@
 //!
 //! The sums are values that move: an [`Accumulator`] becomes [`InFlight`], which has no method that reads a
 //! sum, until [`InFlight::finish`] has waited. The fence that orders registers, and the end of a group, are part of
-//! [`InFlight::multiply_add`]. Only the operands are left to the programmer: until a wait, they must not be overwritten,
-//! which the simulator's checks report.
+//! [`InFlight::multiply_add`]. Only the operands are left to the programmer: until a wait, they must not be
+//! overwritten, which the simulator's checks report.
 
 use super::mma::{A as Left, Fragment};
 use super::operand::Tile;

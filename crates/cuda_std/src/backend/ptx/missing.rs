@@ -24,6 +24,7 @@ ends! {
     need_80 80 "8.0"
     need_89 89 "8.9"
     need_90 90 "9.0"
+    need_90a "90a" "9.0"
 }
 
 /// Ends the kernel because the instruction needs the architecture `$arch`.

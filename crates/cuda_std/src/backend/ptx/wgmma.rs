@@ -2,12 +2,12 @@
 //!
 //! # Design
 //!
-//! An instruction has all accumulators as operands, so there is one `asm!` for each number of registers. The other parts
-//! of an instruction's name are `const` operands: `cuda_builder` replaces `cuda_std_ascii(<number>)` by the characters
-//! in the bytes of the number.
+//! An instruction has all accumulators as operands, so there is one `asm!` for each number of registers. The other
+//! parts of an instruction's name are `const` operands: `cuda_builder` replaces `cuda_std_ascii(<number>)` by the
+//! characters in the bytes of the number.
 //!
-//! The accumulators stay in registers because they are moved and never borrowed. Fences and waits have them as operands,
-//! too: the compiler could otherwise move an access to a register across them.
+//! The accumulators stay in registers because they are moved and never borrowed. Fences and waits have them as
+//! operands, too: the compiler could otherwise move an access to a register across them.
 
 #[cfg(target_feature = "sm_90a")]
 use core::arch::asm;
@@ -216,7 +216,7 @@ impl<const COUNT: usize> RegisterArray for [u32; COUNT] {
     where
         S: WgmmaInstruction<A, B, N>,
     {
-        need_90a()
+        super::missing::need_90a()
     }
 
     #[inline(always)]
@@ -224,7 +224,7 @@ impl<const COUNT: usize> RegisterArray for [u32; COUNT] {
     where
         S: WgmmaInstruction<A, B, N>,
     {
-        need_90a()
+        super::missing::need_90a()
     }
 
     #[inline(always)]
@@ -235,17 +235,6 @@ impl<const COUNT: usize> RegisterArray for [u32; COUNT] {
     #[inline(always)]
     fn wait<const PENDING: usize>(self) -> Self {
         self
-    }
-}
-
-/// Prints that the GPU lacks the instruction, and ends the kernel with an error.
-#[cfg(not(target_feature = "sm_90a"))]
-#[cold]
-#[inline(never)]
-fn need_90a() -> ! {
-    fallback!("tensor::wgmma" "90a" missing);
-    crate::__fail! {
-        { Text("a product of a warpgroup needs a GPU of compute capability 9.0 and PTX for sm_90a"), } {}
     }
 }
 
