@@ -109,9 +109,6 @@ fn the_methods_of_a_device_are_listed() {
             assert!(lists.iter().all(|list| list.contains(&format!("`{item}`"))), "{name}: `{item}` is not listed");
             count += 1;
         }
-        let folder = file.parent().unwrap().file_name().unwrap().to_string_lossy();
-        let link = format!("(../gridstride/{folder}/trait.{name}.html)");
-        assert!(lists[1].contains(&link), "{link}");
     }
     assert!(count > 30, "{count}");
 }

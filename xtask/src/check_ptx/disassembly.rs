@@ -8,6 +8,7 @@ use tempfile::TempDir;
 use super::Options;
 use super::code::{CodeFindings, Table};
 use crate::modules::Module;
+use crate::ptx;
 use crate::sass::{self, Nvdisasm};
 use crate::workspace::Workspace;
 
@@ -59,7 +60,9 @@ impl Disassembler {
         };
         let cubin = self.folder.path().join(format!("{}.{arch}.cubin", module.file));
         let assembled = ptxas.assemble(&module.path, arch.number(), Some(&cubin))?;
-        let kernels = nvdisasm.disassemble(&cubin)?;
+        let mut kernels = nvdisasm.disassemble(&cubin)?;
+        let text = ptx::Module::parse(&module.text);
+        kernels.retain(|kernel| !text.entry(&kernel.name).is_some_and(|entry| text.lacks_instructions(entry)));
         Ok((assembled, self.table.check_sass(&module.file, arch, &kernels)))
     }
 }

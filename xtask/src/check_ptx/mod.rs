@@ -286,6 +286,9 @@ fn assemble(
     Ok((table, code))
 }
 
+/// The local memory in bytes that ptxas takes for copies of boxes on sm_120, and only writes.
+const OF_BOXES: u32 = 8;
+
 /// Returns findings for spills and local memory, and for products of warpgroups that the assembler has changed. A
 /// kernel that prints may use local memory, because `vprintf` reads its arguments there.
 fn resource_findings(file: &str, text: &str, arch: Arch, assembled: &Assembled) -> Vec<String> {
@@ -296,6 +299,11 @@ fn resource_findings(file: &str, text: &str, arch: Arch, assembled: &Assembled) 
             .flat_map(|function| &function.instructions)
             .any(|instruction| instruction.call_target() == Some("vprintf"))
     };
+    let copies_boxes = |name: &str| {
+        let entry = module.entry(name).into_iter().flat_map(|entry| module.reachable(entry));
+        let mut opcodes = entry.flat_map(|function| &function.instructions).map(|instruction| &instruction.opcode);
+        opcodes.any(|opcode| opcode.starts_with("cp.async.bulk.tensor"))
+    };
     let mut findings: Vec<String> =
         assembled.advisories.iter().map(|message| format!("{file} for {arch}: {message}")).collect();
     for function in &assembled.functions {
@@ -303,7 +311,7 @@ fn resource_findings(file: &str, text: &str, arch: Arch, assembled: &Assembled) 
         if function.spill_stores > 0 || function.spill_loads > 0 {
             let (stores, loads) = (function.spill_stores, function.spill_loads);
             findings.push(format!("{file}, {name} for {arch}: spills {stores} bytes and reloads {loads} bytes"));
-        } else if function.stack > 0 && !prints(name) {
+        } else if function.stack > 0 && !prints(name) && !(function.stack == OF_BOXES && copies_boxes(name)) {
             findings.push(format!("{file}, {name} for {arch}: {} bytes of local memory per thread", function.stack));
         }
     }

@@ -10,19 +10,13 @@ use super::ptx_exceptions::{CALLS, Call, EXCEPTIONS, Exception};
 use super::{Kernel, Rule, source_texts};
 use crate::modules::file_name;
 use crate::pattern;
-use crate::ptx::{self, Barriers, Module};
+use crate::ptx::{self, Barriers, Module, is_of_missing};
 use crate::workspace::Workspace;
 
 /// Returns true if `mangled`, a name in the PTX, is the mangled name of `function`. A mangled name has each part of the
 /// function's path, preceded by the part's length.
 fn is_named(mangled: &str, function: &str) -> bool {
     mangled.contains(&format!("{}{function}", function.len()))
-}
-
-/// Returns true if `mangled` is the name of a function that ends a kernel because the architecture lacks its
-/// instructions, or of one that this function calls. They are in modules `missing` of `cuda_std`.
-fn is_of_missing(mangled: &str) -> bool {
-    is_named(mangled, "missing")
 }
 
 /// A module with the number of kernels that use each shared array.
@@ -107,7 +101,7 @@ fn findings(built: &Built) -> Vec<String> {
         findings.push(format!("{file}: `{}` has .minnctapersm {:?}", kernel.name, entry.directive(".minnctapersm")));
     }
     // A missing instruction ends the kernel, so that the compiler removes the code behind it.
-    if !module.reachable(entry).iter().any(|function| is_of_missing(&function.name)) {
+    if !module.lacks_instructions(entry) {
         let of_source =
             [barrier_finding(source, ptx::barriers(module, entry), EXCEPTIONS), array_finding(source, image, entry)];
         findings.extend(of_source.into_iter().flatten().map(|finding| format!("{file}: {finding}")));

@@ -87,6 +87,18 @@ impl Module {
         }
         found
     }
+
+    /// Returns true if the kernel may call a function that ends it, because the architecture lacks its instructions. Its
+    /// other code may then be removed, or never run.
+    pub fn lacks_instructions(&self, entry: &Function) -> bool {
+        self.reachable(entry).iter().any(|function| is_of_missing(&function.name))
+    }
+}
+
+/// Returns true if `mangled` is the name of a function that ends a kernel because the architecture lacks its
+/// instructions, or of one that this function calls. They are in modules `missing` of `cuda_std`.
+pub fn is_of_missing(mangled: &str) -> bool {
+    mangled.contains("7missing")
 }
 
 impl Function {

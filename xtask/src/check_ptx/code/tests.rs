@@ -144,6 +144,19 @@ fn a_target_without_copies_must_load_by_16_bytes() {
 }
 
 #[test]
+fn a_kernel_without_its_instructions_may_use_local_memory() {
+    let table = table("#[kernel]\nfn a() {}");
+    let findings = |called: &str| {
+        let text = format!(
+            ".func {called}()\n{{\n\tst.local.u32 [%r1], %r2;\n}}\n\
+             .entry a()\n.maxntid 32, 1, 1\n{{\n\tcall.uni {called}, ();\n}}\n"
+        );
+        table.check_ptx("a.ptx", &Module::parse(&text)).findings.len()
+    };
+    assert_eq!([findings("_N8cuda_std3mma7missing4fail"), findings("_N8cuda_std3mma4fail")], [0, 1]);
+}
+
+#[test]
 fn an_unneeded_exception_is_a_finding() {
     let mut seen = of_ptx(PTX);
     assert_eq!(table_of_tests().useless(&seen), [] as [String; 0]);
