@@ -87,13 +87,14 @@ pub fn multiply_warpgroups(a: Global<bf16>, b: Global<bf16>, d: GlobalMut<[f32; 
 
 /// Doubles the elements of `x`. The first of two warpgroups releases registers, and the second one takes them. Launch
 /// one block of 256 threads.
-#[kernel(max_threads = 256, min_blocks = 1)]
+// With two blocks on a multiprocessor each thread begins with 128 registers.
+#[kernel(max_threads = 256, min_blocks = 2)]
 pub fn move_registers(x: Global<u32>, y: GlobalMut<u32>) {
     let thread = thread::index_in_block();
     if thread < wgmma::THREADS {
         wgmma::release_registers::<24>();
     } else {
-        wgmma::take_registers::<240>();
+        wgmma::take_registers::<232>();
     }
     y.store(thread as usize, 2 * x.load(thread as usize));
 }

@@ -146,7 +146,7 @@ fn the_local_memory_for_boxes_is_none_of_the_kernel() {
     let found = |opcode: &str, stack: u32| {
         let text = format!(".entry boxes()\n{{\n{opcode} [%r1], [%rd1, {{%r2}}], [%r3];\nret;\n}}\n");
         let functions = vec![Usage { stack, ..usage("boxes") }];
-        resource_findings("a.ptx", &text, Arch::Sm90, &Assembled { functions, warnings: Vec::new() }).len()
+        resource_findings("a.ptx", &text, Arch::Sm90, &Assembled { functions, ..Assembled::default() }).len()
     };
     assert_eq!(found("cp.async.bulk.tensor.1d.shared::cluster.global", 8), 0);
     assert_eq!(found("cp.async.bulk.tensor.1d.shared::cluster.global", 16), 1);
