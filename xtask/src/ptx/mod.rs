@@ -88,8 +88,8 @@ impl Module {
         found
     }
 
-    /// Returns true if the kernel may call a function that ends it, because the architecture lacks its instructions. Its
-    /// other code may then be removed, or never run.
+    /// Returns true if the kernel may call a function that ends it, because the architecture lacks its instructions.
+    /// Its other code may then be removed, or never run.
     pub fn lacks_instructions(&self, entry: &Function) -> bool {
         self.reachable(entry).iter().any(|function| is_of_missing(&function.name))
     }
