@@ -4,8 +4,8 @@
 //!
 //! A kernel must have no local memory, no generic access, and a launch bound. Its attribute declares the 16-byte
 //! accesses that it must have, as in `wide(loads, stores)`, and exceptions from the rules, as in `allow(local =
-//! "why")`. An exception that no instance needs is reported. Where an architecture lacks a kernel's instructions, its code
-//! only prints an error, and none of this holds.
+//! "why")`. An exception that no instance needs is reported. Where an architecture lacks a kernel's instructions, its
+//! code only prints an error, and none of this holds.
 //!
 //! A module is assembled only for the architectures whose GPUs run it. The PTX is always checked. The SASS for sm_80,
 //! sm_90 and sm_100 is checked if `ptxas` and `nvdisasm` are found; CI requires both.
