@@ -5,8 +5,8 @@
 //!
 //! The four warps need not execute a product at the same time, so each warp issues it for itself. The products of a
 //! warpgroup have numbers, and the product that a warp issues must be the one that the other warps have issued under
-//! its number. A product takes effect as a whole: in some schedules when the last warp issues it, and in the others when
-//! a warp waits for it. A wait therefore lasts until all four warps have issued the product.
+//! its number. A product takes effect as a whole: in some schedules when the last warp issues it, and in the others
+//! when a warp waits for it. A wait therefore lasts until all four warps have issued the product.
 //!
 //! A warp's part of a product is an agent of its own for the checker. It begins after what the lanes of that warp knew,
 //! because an instruction of another warp orders nothing. It reads both matrices, and a thread that waits for the

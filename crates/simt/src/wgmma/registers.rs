@@ -2,9 +2,9 @@
 //!
 //! # Design
 //!
-//! At the launch, each thread has 65,536 ÷ (the kernel's maximum of threads × its minimum of blocks) registers, down to a
-//! multiple of 8. All registers of the block belong to a warp or to the block's pool. A warp that takes registers waits
-//! until the pool has enough. The registers of warps that have exited do not return to the pool.
+//! At the launch, each thread has 65,536 ÷ (the kernel's maximum of threads × its minimum of blocks) registers, down to
+//! a multiple of 8. All registers of the block belong to a warp or to the block's pool. A warp that takes registers
+//! waits until the pool has enough. The registers of warps that have exited do not return to the pool.
 
 use std::panic::Location;
 
@@ -104,8 +104,8 @@ impl Block {
         Some((ALL.checked_div(threads)? / 8 * 8).min(MAX))
     }
 
-    /// Returns the number of registers of each warp of the block per thread, and the registers of the block's pool, also
-    /// per thread of a warp. At the launch, a thread has `start` registers.
+    /// Returns the number of registers of each warp of the block per thread, and the registers of the block's pool,
+    /// also per thread of a warp. At the launch, a thread has `start` registers.
     fn registers(&self, start: u32) -> (Vec<RegisterCount>, i64) {
         let warps = self.context.extent.threads / LANES;
         let mut counts: Vec<RegisterCount> =

@@ -102,8 +102,8 @@ impl Block {
         is_waiting.and_then(|_| self.missing_instruction())
     }
 
-    /// Returns the first product that some warps have issued and others have not, or such a change of registers, with the
-    /// thread that has executed it.
+    /// Returns the first product that some warps have issued and others have not, or such a change of registers, with
+    /// the thread that has executed it.
     fn missing_instruction(&self) -> Option<(Thread, Line, FaultKind)> {
         let product = self.warpgroups.find(|(index, group)| {
             let number = group.issued_by_all();

@@ -1,5 +1,5 @@
-//! Registers that warpgroups release and take (`setmaxnreg`). The verdicts follow from the PTX manual: a block begins with
-//! the registers that its kernel's bounds leave to each thread, and a warp that takes more waits for the others.
+//! Registers that warpgroups release and take (`setmaxnreg`). The verdicts follow from the PTX manual: a block begins
+//! with the registers that its kernel's bounds leave to each thread, and a warp that takes more waits for the others.
 
 use cuda_std::tensor::wgmma::{release_registers, take_registers};
 use cuda_std::{GlobalMut, kernel, thread};

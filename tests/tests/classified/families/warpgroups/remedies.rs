@@ -1,5 +1,5 @@
-//! Tests that the remedies for faults of warpgroups are those that cure the kernels: each is proposed for a faulty kernel,
-//! and the sound kernel beside it is the same one with this change.
+//! Tests that the remedies for faults of warpgroups are those that cure the kernels: each is proposed for a faulty
+//! kernel, and the sound kernel beside it is the same one with this change.
 
 use std::num::NonZeroUsize;
 
