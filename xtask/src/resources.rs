@@ -74,6 +74,26 @@ impl Table {
         }
     }
 
+    /// Returns true if this table was written for the same modules of `algorithm` as `current` and, on `arch`, with the
+    /// same assembler.
+    fn holds(&self, current: &Table, algorithm: &str, arch: Arch, ptxas: &Ptxas) -> bool {
+        let of_algorithm = |table: &Table| -> Vec<(String, String)> {
+            let modules = table.modules.iter().filter(|(file, _)| file.split('.').next() == Some(algorithm));
+            modules.map(|(file, hash)| (file.clone(), hash.clone())).collect()
+        };
+        self.assemblers.get(&arch) == Some(&ptxas.to_string()) && of_algorithm(self) == of_algorithm(current)
+    }
+
+    /// Adds the kernels named `kernels` from another table's column for `arch`.
+    fn keep<'a>(&mut self, arch: Arch, ptxas: &Ptxas, kernels: impl Iterator<Item = &'a str>, from: &Table) {
+        self.assemblers.insert(arch, ptxas.to_string());
+        for kernel in kernels {
+            if let Some(usage) = from.kernels.get(kernel).and_then(|row| row.get(&arch)) {
+                self.kernels.entry(kernel.to_owned()).or_default().insert(arch, *usage);
+            }
+        }
+    }
+
     /// Returns a finding for each column of `present` that differs in `self`, the checked-in table. A column that
     /// another release of the assembler made is skipped.
     fn differences(&self, present: &Table) -> Vec<String> {
@@ -190,7 +210,8 @@ pub fn assemblies<'a>(
     runs
 }
 
-/// Assembles each module for the architectures whose GPUs run it, and writes the table.
+/// Assembles each module for the architectures whose GPUs run it, and writes the table. The cells of modules that have
+/// not changed since the present table was written by the same assembler are kept.
 ///
 /// # Errors
 /// If no assembler is found for an architecture of the present table, if a module is rejected, or if the table cannot
@@ -207,10 +228,16 @@ pub fn run(workspace: &Workspace, assemblers: &[PathBuf]) -> Result<()> {
     let expected = modules::expected(&workspace.algorithms()?);
     let read = |(algorithm, arch): &(String, Arch)| Module::read(workspace, algorithm, *arch);
     let modules = expected.iter().map(read).collect::<Result<Vec<_>>>()?;
-    let runs = assemblies(&modules, &by_arch);
+    let mut table = Table::of(&modules);
+    let is_kept =
+        |(arch, ptxas, module): &(Arch, &Ptxas, &Module)| present.holds(&table, &module.algorithm, *arch, ptxas);
+    let (kept, runs): (Vec<_>, Vec<_>) = assemblies(&modules, &by_arch).into_iter().partition(is_kept);
     let results =
         crate::parallel::map(&runs, |(arch, ptxas, module)| Ok(ptxas.assemble(&module.path, arch.number(), None)?));
-    let mut table = Table::of(&modules);
+    for (arch, ptxas, module) in kept {
+        let entries = ptx::Module::parse(&module.text).entries;
+        table.keep(arch, ptxas, entries.iter().map(|entry| entry.name.as_str()), &present);
+    }
     for ((arch, ptxas, _), assembled) in runs.into_iter().zip(results) {
         table.add(arch, ptxas, &assembled?);
     }
@@ -278,6 +305,18 @@ mod tests {
         assert!(findings.len() == 1 && findings[0].contains("32+4224 for scan_tile on sm_90"), "{findings:?}");
         present.assemblers.insert(Arch::Sm90, "ptxas 13.6".into());
         assert!(table().differences(&present).is_empty(), "another release may assign other registers");
+    }
+
+    #[test]
+    fn the_cells_of_unchanged_modules_are_kept() {
+        let (present, ptxas) = (table(), Ptxas::of_release(13, 5));
+        let mut current = Table { modules: present.modules.clone(), ..Table::default() };
+        assert!(present.holds(&current, "scan", Arch::Sm90, &ptxas));
+        assert!(!present.holds(&current, "scan", Arch::Sm70, &ptxas), "another assembler");
+        current.keep(Arch::Sm90, &ptxas, ["scan_naive"].into_iter(), &present);
+        assert_eq!(current.kernels["scan_naive"], BTreeMap::from([(Arch::Sm90, Usage { registers: 18, shared: 0 })]));
+        current.modules.insert("scan.sm_90.ptx".into(), "sha256:2".into());
+        assert!(!present.holds(&current, "scan", Arch::Sm90, &ptxas), "the architecture runs another module");
     }
 
     #[test]
