@@ -84,7 +84,6 @@ pub fn bulk_pipeline(x: Global<u32>, y: GlobalMut<u32>) {
             bulk::wait_read::<0>();
             let _ = empty(stage).arrive();
         }
-        bulk::wait::<0>();
     }
 }
 

@@ -11,11 +11,12 @@ pub fn round_fp8(x: Global<f32>, words: GlobalMut<u32>, single: GlobalMut<f32>, 
     let n = x.len();
     for i in thread::grid_stride(n / 4) {
         let numbers = [0, 1, 2, 3].map(|j| x.load(4 * i + j));
-        for j in 0..2 {
-            let [low, high] = [numbers[2 * j], numbers[2 * j + 1]];
+        let word = |low: f32, high: f32| {
             let (narrow, wider) = (e4m3x2::from_f32(low, high).to_bits(), e5m2x2::from_f32(low, high).to_bits());
-            words.store(2 * i + j, u32::from(narrow) | u32::from(wider) << 16);
-        }
+            u32::from(narrow) | u32::from(wider) << 16
+        };
+        words.store(2 * i, word(numbers[0], numbers[1]));
+        words.store(2 * i + 1, word(numbers[2], numbers[3]));
         let (narrow, wider) = (e4m3x4::from_f32(numbers).to_f32(), e5m2x4::from_f32(numbers).to_f32());
         for j in 0..4 {
             single.store(4 * i + j, tf32::from_f32(numbers[j]).to_f32());

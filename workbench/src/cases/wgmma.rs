@@ -151,7 +151,7 @@ where
         kernels::multiply_fragments::<T, V, STEP, K>(a, b, d)
     })?;
     let name = <kernels::multiply_fragments<T, V, STEP, K> as Kernel>::INFO.name;
-    equal(name, &d, &expected(K, &a, &b, &vec![V::small(0); ROWS * 64]))
+    equal(name, &d, &expected(K, &a, &b, &[V::small(0); ROWS * 64]))
 }
 
 /// Multiplies matrices of which the first is in registers.
@@ -196,7 +196,7 @@ pub fn groups(device: &Device) -> Result<(), CaseError> {
 /// If a launch fails or a result differs from the host's.
 pub fn double(device: &Device) -> Result<(), CaseError> {
     let bytes = size::<bf16>((ROWS + 128) * 64);
-    check_steps(device, (128, bytes), (ROWS, 64), |a, b, d| kernels::multiply_double(a, b, d))
+    check_steps(device, (128, bytes), (ROWS, 64), kernels::multiply_double)
 }
 
 /// Multiplies by two warpgroups.
@@ -204,7 +204,7 @@ pub fn double(device: &Device) -> Result<(), CaseError> {
 /// # Errors
 /// If a launch fails or a result differs from the host's.
 pub fn warpgroups(device: &Device) -> Result<(), CaseError> {
-    check_steps(device, (256, size::<bf16>(256 * 64)), (128, 64), |a, b, d| kernels::multiply_warpgroups(a, b, d))
+    check_steps(device, (256, size::<bf16>(256 * 64)), (128, 64), kernels::multiply_warpgroups)
 }
 
 /// Moves registers between two warpgroups.
