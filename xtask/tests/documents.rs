@@ -124,7 +124,7 @@ fn shown(line: &str) -> Option<&str> {
 }
 
 fn code(text: &str) -> String {
-    text.lines().filter_map(shown).flat_map(|line| [line, "\n"]).collect()
+    text.lines().filter_map(shown).flat_map(|line| [line.trim_start(), "\n"]).collect()
 }
 
 /// Checks that own-kernel.md shows the profile that a new project has.

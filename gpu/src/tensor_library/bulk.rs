@@ -298,5 +298,4 @@ pub fn tensor_multicast(x: TensorMap<f32, 2>, y: GlobalMut<f32>) {
     for i in thread::block_stride(BOX * BOX) {
         y.store(rank as usize * BOX * BOX + i, tile.load(i));
     }
-    cluster::sync();
 }

@@ -9,31 +9,33 @@ use super::products::{fill, write};
 /// The number of columns of a step.
 const STEP: usize = 64;
 
-/// Copies step `step` of the matrix `from`, which has rows of `k` elements, to `to` by all threads of the block.
+/// Copies step `step` of the matrix `from`, which has rows of `k` elements, to `to` by the 128 threads of the block. All
+/// threads make equally many turns, because products are in flight.
 #[inline(always)]
 fn load<const R: usize>(to: SharedTile<bf16, R, STEP, Swizzle128>, from: Global<bf16>, k: usize, step: usize) {
-    for i in thread::block_stride(R * STEP) {
+    for turn in 0..R * STEP / wgmma::THREADS as usize {
+        let i = turn * wgmma::THREADS as usize + thread::index_in_block() as usize;
         to.store(i / STEP, i % STEP, from.load(i / STEP * k + step * STEP + i % STEP));
     }
 }
 
 /// Writes `a`·`b`ᵀ to `d`, with 64 × `k` elements of `a` and 128 × `k` of `b`, both with contiguous rows. `k` is a
-/// multiple of 64, at most 256. The first product replaces the sums, and two groups of products are in flight. Launch
-/// one block of 128 threads, with dynamic shared memory for four stages of 192 × 64 elements.
+/// multiple of 64. The first product replaces the sums, and two groups of products are in flight. Launch one block of 128
+/// threads, with dynamic shared memory for three stages of 192 × 64 elements.
 #[kernel(max_threads = 128)]
 pub fn multiply_groups(k: usize, a: Global<bf16>, b: Global<bf16>, d: GlobalMut<[f32; 2]>) {
-    const STAGES: usize = 4;
+    const STAGES: usize = 3;
     let left = SharedTile::<bf16, ROWS, STEP, Swizzle128>::array_at::<STAGES>(dynamic_shared(), 0);
     let right = SharedTile::<bf16, 128, STEP, Swizzle128>::array_at::<STAGES>(dynamic_shared(), STAGES * ROWS * STEP);
-    for step in 0..k / STEP {
-        load(left.get(step), a, k, step);
-        load(right.get(step), b, k, step);
-    }
-    barrier::fence_proxy_async();
-    thread::sync_threads();
     let mut sums = Accumulator::<f32, 128>::zeroed().begin();
     for step in 0..k / STEP {
-        let (left, right) = (left.get(step).rows::<ROWS>(0), right.get(step).rows::<128>(0));
+        let stage = step % STAGES;
+        load(left.get(stage), a, k, step);
+        load(right.get(stage), b, k, step);
+        barrier::fence_proxy_async();
+        // All threads have waited for the product before the last one, whose stage comes next.
+        thread::sync_threads();
+        let (left, right) = (left.get(stage).rows::<ROWS>(0), right.get(stage).rows::<128>(0));
         sums = sums.multiply_add_or_replace(step > 0, left, right).wait::<1>();
     }
     write(sums.finish(), d, 0);

@@ -292,6 +292,8 @@ fn every_remedy_has_a_kernel_that_it_cures() {
         include_str!("remedies_by_halves.rs"),
         include_str!("remedies_of_clusters.rs"),
         include_str!("remedies_of_copies.rs"),
+        include_str!("../classified/bulk_remedies.rs"),
+        include_str!("../classified/families/warpgroups/remedies.rs"),
         include_str!("../../../crates/launch/tests/suites/phases.rs"),
         include_str!("../../../crates/launch/tests/suites/remedies.rs"),
         include_str!("../../../crates/launch/tests/suites/load_buffering.rs"),

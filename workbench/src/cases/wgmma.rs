@@ -20,7 +20,7 @@ pub(super) fn cases() -> Vec<Case> {
     add(&["multiply_shared"], "a warpgroup, every type and layout", products);
     add(&["multiply_transposed"], "a warpgroup, every layout", transposed_products);
     add(&["multiply_fragments"], "a warpgroup, A in registers, every type", products_of_fragments);
-    add(&["multiply_groups"], "a warpgroup, 4 steps in four stages", groups);
+    add(&["multiply_groups"], "a warpgroup, 5 steps in three stages", groups);
     add(&["multiply_double"], "a warpgroup, two groups", double);
     add(&["multiply_warpgroups"], "two warpgroups", warpgroups);
     add(&["move_registers"], "two warpgroups", registers);
@@ -186,8 +186,8 @@ fn check_steps(
 /// # Errors
 /// If a launch fails or a result differs from the host's.
 pub fn groups(device: &Device) -> Result<(), CaseError> {
-    let bytes = 4 * size::<bf16>((ROWS + 128) * 64);
-    check_steps(device, (128, bytes), (ROWS, 256), |a, b, d| kernels::multiply_groups(256, a, b, d))
+    let bytes = 3 * size::<bf16>((ROWS + 128) * 64);
+    check_steps(device, (128, bytes), (ROWS, 320), |a, b, d| kernels::multiply_groups(320, a, b, d))
 }
 
 /// Multiplies by two groups with sums of their own.

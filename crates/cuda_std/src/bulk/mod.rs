@@ -27,7 +27,7 @@
 //!     let full = Barrier::at(shared_array![u64; 1], 0);
 //!     let (thread, first) = (thread::index_in_block() as usize, thread::block_idx_x() as usize * 512);
 //!     if thread == 0 {
-//!         full.init(1);
+//!         full.init(1); // each phase has one arrival
 //!         barrier::fence_init();
 //!     }
 //!     thread::sync_threads();
