@@ -8,13 +8,13 @@ use cuda_std::{Global, GlobalMut, bf16, e4m3, kernel, shared_array, thread, warp
 /// Loads `X` matrices of 8 × 8 elements of 16 bits, and transposed if `TRANS` is 1. Writes the registers of lane *l* to
 /// `registers[X·l..]`. Stores the matrices in the same way to other rows, and copies these to `y`. The rows have 8
 /// elements. Row *r* of `x` is at row 31 − *r* of the shared memory from which the matrices are loaded. `x` and `y`
-/// have 8 · `X` rows. Launch one warp.
+/// have 8 · `X` rows. Other lanes write and read a row than pass its address. Launch one warp.
 #[kernel(max_threads = 32, instances(X = [1, 2, 4], TRANS = [0, 1]))]
 pub fn move_matrices<const X: usize, const TRANS: u32>(x: Global<u16>, registers: GlobalMut<u32>, y: GlobalMut<u16>) {
     let (from, to) = (shared_array![u16; 256], shared_array![u16; 256]);
     let lane = warp::lane_id() as usize;
     for i in 0..8 {
-        from.store(8 * (31 - lane) + i, x.load((8 * lane + i) % x.len()));
+        from.store(8 * lane + i, x.load((8 * (31 - lane) + i) % x.len()));
     }
     warp::sync_warp(warp::FULL_MASK);
     let row = 8 * (31 - lane % (8 * X));
@@ -29,8 +29,9 @@ pub fn move_matrices<const X: usize, const TRANS: u32>(x: Global<u16>, registers
     }
     warp::sync_warp(warp::FULL_MASK);
     if lane < 8 * X {
+        let other = 8 * X - 1 - lane;
         for i in 0..8 {
-            y.store(8 * lane + i, to.load(row + i));
+            y.store(8 * other + i, to.load(8 * (31 - other) + i));
         }
     }
 }

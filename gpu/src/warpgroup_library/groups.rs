@@ -9,8 +9,8 @@ use super::products::{fill, write};
 /// The number of columns of a step.
 const STEP: usize = 64;
 
-/// Copies step `step` of the matrix `from`, which has rows of `k` elements, to `to` by the 128 threads of the block. All
-/// threads make equally many turns, because products are in flight.
+/// Copies step `step` of the matrix `from`, which has rows of `k` elements, to `to` by the 128 threads of the block.
+/// All threads make equally many turns, because products are in flight.
 #[inline(always)]
 fn load<const R: usize>(to: SharedTile<bf16, R, STEP, Swizzle128>, from: Global<bf16>, k: usize, step: usize) {
     for turn in 0..R * STEP / wgmma::THREADS as usize {
@@ -20,8 +20,8 @@ fn load<const R: usize>(to: SharedTile<bf16, R, STEP, Swizzle128>, from: Global<
 }
 
 /// Writes `a`·`b`ᵀ to `d`, with 64 × `k` elements of `a` and 128 × `k` of `b`, both with contiguous rows. `k` is a
-/// multiple of 64. The first product replaces the sums, and two groups of products are in flight. Launch one block of 128
-/// threads, with dynamic shared memory for three stages of 192 × 64 elements.
+/// multiple of 64. The first product replaces the sums, and two groups of products are in flight. Launch one block of
+/// 128 threads, with dynamic shared memory for three stages of 192 × 64 elements.
 #[kernel(max_threads = 128)]
 pub fn multiply_groups(k: usize, a: Global<bf16>, b: Global<bf16>, d: GlobalMut<[f32; 2]>) {
     const STAGES: usize = 3;

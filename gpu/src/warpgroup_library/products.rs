@@ -115,5 +115,5 @@ pub fn multiply_fragments<
     let left: [Fragment<A, T, 16, STEP>; 2] =
         [Fragment::load(RowMajor(a, K), row, 0), Fragment::load(RowMajor(a, K), row, STEP)];
     let sums = Accumulator::<V, 64>::zeroed().begin().multiply_add_fragments(false, left, right.rows::<64>(0));
-    write(sums.finish(), d, 0);
+    write(sums, d, 0);
 }

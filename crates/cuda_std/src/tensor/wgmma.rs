@@ -266,8 +266,8 @@ impl<S: Sums<N>, const N: usize> InFlight<S, N> {
 
     /// Adds the product of `a`, a matrix in registers of 64 × (`STEPS` · `K`) elements, and the transpose of `b`, of
     /// `N` × `TOTAL` elements, or replaces the sums by it if `adds` is false. Waits for the product, because the
-    /// registers of `a` must not be used before. `K` elements are 32 bytes, and `TOTAL` is `STEPS` · `K`. Warp *w* of
-    /// the warpgroup has rows 16 · *w* to 16 · *w* + 15 of A.
+    /// registers of `a` must not be used before, and returns the sums. `K` elements are 32 bytes, and `TOTAL` is
+    /// `STEPS` · `K`. Warp *w* of the warpgroup has rows 16 · *w* to 16 · *w* + 15 of A.
     #[inline(always)]
     #[track_caller]
     pub fn multiply_add_fragments<A, B, const K: usize, const STEPS: usize, const TOTAL: usize, FB>(
@@ -275,7 +275,7 @@ impl<S: Sums<N>, const N: usize> InFlight<S, N> {
         adds: bool,
         a: [Fragment<Left, A, 16, K>; STEPS],
         b: FB,
-    ) -> Self
+    ) -> Accumulator<S, N>
     where
         A: Tile<16, K, Registers = [u32; 4]>,
         FB: Factor<B, N, TOTAL>,
@@ -300,7 +300,7 @@ impl<S: Sums<N>, const N: usize> InFlight<S, N> {
             });
             self.commit();
         }
-        self.wait::<0>()
+        self.finish()
     }
 
     /// Waits until at most the last `PENDING` groups of the thread are in progress. The operands of all earlier groups

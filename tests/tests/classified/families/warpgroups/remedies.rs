@@ -1,5 +1,5 @@
-//! Tests that the remedies for faults of warpgroups are those that cure the kernels: each is proposed for a faulty
-//! kernel, and the sound kernel beside it is the same one with this change.
+//! Tests that the remedies for faults of warpgroups, and of the products of a warp, are those that cure the kernels:
+//! each is proposed for a faulty kernel, and the sound kernel beside it is the same one with this change.
 
 use std::num::NonZeroUsize;
 
@@ -7,10 +7,11 @@ use launch::{Device, Error};
 use simt::{Checks, Remedy, Schedule, Simulator};
 
 use super::super::Verdict::Sound;
+use super::super::products;
 use super::CASES;
 
 /// A faulty kernel, the remedy, and the cured kernel.
-const CURED: [(&str, Remedy, &str); 13] = [
+const CURED: [(&str, Remedy, &str); 14] = [
     ("filled_without_proxy_fence", Remedy::ProxyFence, "multiplied"),
     ("overwritten_before_the_wait", Remedy::WaitForFactors, "overwritten_after_the_wait"),
     ("a_stage_overwritten_one_group_too_early", Remedy::WaitForFactors, "two_stages"),
@@ -24,11 +25,13 @@ const CURED: [(&str, Remedy, &str); 13] = [
     ("a_matrix_for_each_warp", Remedy::WholeWarpgroup, "a_matrix_for_each_warpgroup"),
     ("a_product_of_64_threads", Remedy::WholeWarpgroups, "multiplied"),
     ("loaded_and_not_waited", Remedy::BetweenOperations, "loaded_and_waited"),
+    ("a_product_of_24_threads", Remedy::WholeWarps, "a_product_by_all_lanes"),
 ];
 
 #[test]
 fn remedies_of_warpgroups_cure() {
-    let find = |name| CASES.into_iter().flatten().find(|case| case.name == name).unwrap_or_else(|| panic!("no {name}"));
+    let cases = || CASES.into_iter().chain([products::CASES]).flatten();
+    let find = |name| cases().find(|case| case.name == name).unwrap_or_else(|| panic!("no {name}"));
     for (faulty, remedy, cured) in CURED {
         assert_eq!(find(cured).verdict, Sound, "{cured}");
         for schedule in Schedule::HOSTILE {

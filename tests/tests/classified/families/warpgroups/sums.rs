@@ -262,7 +262,7 @@ fn a_matrix_in_registers(_x: GlobalMut<u32>, y: GlobalMut<u32>) {
     let (left, right) = tiles(stage, 0);
     filled(left, right);
     let ones = [Fragment::<A, bf16, 16, 16>::from_registers([0x3F80_3F80; 4])];
-    write(zero().multiply_add_fragments(true, ones, right.rows::<8>(0)).finish(), y, 0);
+    write(zero().multiply_add_fragments(true, ones, right.rows::<8>(0)), y, 0);
 }
 
 // Faulty: the fence also orders the registers of A.
