@@ -117,8 +117,8 @@ pub struct BulkSite {
     pub direction: &'static str,
     /// True if a tensor map describes the bytes in global memory.
     pub has_map: bool,
-    /// The names that the accessed arrays have in the kernel.
-    pub arrays: Vec<&'static str>,
+    /// The name that the accessed array has in the kernel, if it is known.
+    pub array: Option<&'static str>,
     /// The counts of the copies.
     #[serde(flatten)]
     pub traffic: BulkTraffic,
@@ -138,20 +138,19 @@ impl BulkSite {
             place: SourceSite::new(&copies.location, sources),
             direction,
             has_map: copies.has_map,
-            arrays: copies.arrays.clone(),
+            array: copies.array,
             traffic: BulkTraffic::of(copies),
             seconds: 0.0,
         }
     }
 
     pub(crate) fn is_same(&self, other: &Self) -> bool {
-        (self.direction, self.has_map) == (other.direction, other.has_map) && self.place == other.place
+        (self.direction, self.has_map, self.array) == (other.direction, other.has_map, other.array)
+            && self.place == other.place
     }
 
     pub(crate) fn add(&mut self, other: &Self) {
         self.traffic.add(&other.traffic);
-        let new = other.arrays.iter().filter(|array| !self.arrays.contains(array)).collect::<Vec<_>>();
-        self.arrays.extend(new);
     }
 
     /// Computes the figures that depend on the summed counts and on `gpu`.
@@ -159,10 +158,10 @@ impl BulkSite {
         self.seconds = gpu.memory_seconds(self.traffic.sectors * SECTOR);
     }
 
-    /// Returns a text that names the direction and the arrays, such as `bulk load x`.
+    /// Returns a text that names the direction and the array, such as `bulk load x`.
     pub fn what(&self) -> String {
-        let arrays = if self.arrays.is_empty() { String::new() } else { format!(" {}", self.arrays.join(", ")) };
-        format!("bulk {}{arrays}", self.direction)
+        self.array
+            .map_or_else(|| format!("bulk {}", self.direction), |array| format!("bulk {} {array}", self.direction))
     }
 
     /// Returns the number of ideal sectors divided by the number of touched sectors; `None` if the copies touch no

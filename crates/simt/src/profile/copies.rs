@@ -23,7 +23,7 @@ pub enum BulkDirection {
     Send,
 }
 
-/// The bulk copies of one source site.
+/// The bulk copies of one source site that access the same array.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct BulkProfile {
@@ -33,8 +33,8 @@ pub struct BulkProfile {
     pub direction: BulkDirection,
     /// True if a tensor map describes the bytes in global memory.
     pub has_map: bool,
-    /// The names of the kernel's parameters that the copies access.
-    pub arrays: Vec<&'static str>,
+    /// The name of the kernel's parameter that the copies access in global memory, if it is known.
+    pub array: Option<&'static str>,
     /// The number of copies. Each is one instruction of one thread.
     pub copies: u64,
     /// The number of bytes of global memory that the copies read or wrote, without those out of the bounds of a tensor.
@@ -74,8 +74,8 @@ struct Load {
     bytes: u64,
 }
 
-/// The file, line and column of a source site, the direction, and whether there is a map.
-type Key = (&'static str, u32, u32, BulkDirection, bool);
+/// The file, line and column of a source site, the direction, whether there is a map, and the name of the array.
+type Key = (&'static str, u32, u32, BulkDirection, bool, Option<&'static str>);
 
 /// The bulk copies of a launch.
 #[derive(Default)]
@@ -113,15 +113,24 @@ impl Copies {
                 }
             }
         });
-        let (sectors, targets) = (touched.len(), operation.targets.len() as u64);
+        let kind = match direction {
+            BulkDirection::Load => Some(AccessKind::Load),
+            BulkDirection::Store => Some(AccessKind::Store),
+            BulkDirection::Reduce => Some(AccessKind::Atomic),
+            BulkDirection::Send => None,
+        };
+        let array = kind.zip(first).and_then(|(kind, address)| tally.name_at(kind, address));
+        if let Some(kind) = kind {
+            tally.touch(kind, &touched);
+        }
         let has_map = matches!(operation.outside, Outside::Tile(..));
-        let at = operation.at;
-        let site = self.sites.entry((at.file(), at.line(), at.column(), direction, has_map));
+        let (at, targets) = (operation.at, operation.targets.len() as u64);
+        let site = self.sites.entry((at.file(), at.line(), at.column(), direction, has_map, array));
         let site = site.or_insert_with(|| BulkProfile {
             location: at.into(),
             direction,
             has_map,
-            arrays: Vec::new(),
+            array,
             copies: 0,
             bytes: 0,
             targets: 0,
@@ -133,18 +142,8 @@ impl Copies {
         site.bytes += bytes;
         site.targets += targets;
         site.delivered_bytes += targets * operation.outside.bytes() as u64;
-        site.sectors += sectors;
-        if direction != BulkDirection::Send {
-            site.ideal_sectors += bytes.div_ceil(SECTOR);
-            let kind = match direction {
-                BulkDirection::Load => AccessKind::Load,
-                BulkDirection::Store => AccessKind::Store,
-                _ => AccessKind::Atomic,
-            };
-            let name = first.and_then(|address| tally.name_at(kind, address));
-            site.arrays.extend(name.filter(|name| !site.arrays.contains(name)));
-            tally.touch(kind, &touched);
-        }
+        site.sectors += touched.len();
+        site.ideal_sectors += kind.map_or(0, |_| bytes.div_ceil(SECTOR));
         if let Some(barrier) = barrier.filter(|_| direction == BulkDirection::Load) {
             let phase = self.phases.get(&barrier).copied().unwrap_or(0);
             self.loads.push(Load { issuer, barrier, phase, bytes });
