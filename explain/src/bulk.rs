@@ -174,22 +174,21 @@ impl BulkSite {
     pub fn meaning(&self) -> String {
         let BulkTraffic { copies, bytes, targets, .. } = self.traffic;
         let blocks = targets as f64 / copies.max(1) as f64;
-        let map = if self.has_map { "a box of a tensor map" } else { "consecutive bytes" };
-        let each = format!("a copy has {} on average", Bytes(bytes / copies.max(1)));
-        let used = match self.efficiency() {
-            Some(efficiency) if efficiency < 0.995 => {
-                format!("{} of the bytes of its sectors are used", short_percent(efficiency))
-            }
-            _ => "all bytes of its sectors are used".into(),
-        };
-        match self.direction {
-            "send" => format!("{each}, which go from one block's shared memory to another's"),
-            "load" if blocks > 1.0 => {
-                let blocks = units::number(blocks);
-                format!("{map}: {each}, which are read once and delivered to {blocks} blocks; {used}")
-            }
-            _ => format!("{map}: {each}; {used}"),
+        let what = if self.has_map { "boxes of a tensor map" } else { "consecutive bytes" };
+        let (each, rest) = (bytes / copies.max(1), bytes % copies.max(1));
+        let each = format!("{} {}", Bytes(each), if rest == 0 { "each" } else { "on average" });
+        if self.direction == "send" {
+            return format!("{each}, from one block's shared memory to another's");
         }
+        let delivered = match blocks > 1.0 {
+            true => format!(", read once and delivered to {} blocks", units::number(blocks)),
+            false => String::new(),
+        };
+        let used = match self.efficiency() {
+            Some(efficiency) if efficiency < 0.995 => format!("{} of the bytes", short_percent(efficiency)),
+            _ => "all bytes".into(),
+        };
+        format!("{what}, {each}{delivered}: {used} of the sectors that they touch are used")
     }
 }
 

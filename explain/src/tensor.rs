@@ -224,29 +224,146 @@ impl TensorRoofline {
             _ => "the peak of this GPU's tensor cores is not known here".into(),
         };
         let mut lines = vec![format!("tensor cores: {}: {time}", by_type.join(", "))];
-        if let Some(intensity) = self.intensity {
-            let as_accessed = self
-                .intensity_as_accessed
-                .map_or_else(String::new, |intensity| format!("; {} per byte as accessed", Rate(intensity)));
-            let ridge = self.memory_seconds / self.tensor_seconds.unwrap_or(f64::INFINITY) * intensity;
-            let why = match (self.limit, self.rate) {
-                (Some(TensorLimit::Memory), Some(rate)) => format!(
-                    ", at most {} {unit}, because of the memory (which limits up to {} per byte)",
-                    Rate(rate / 1e12),
-                    Rate(ridge)
-                ),
-                (Some(TensorLimit::TensorCores), Some(rate)) => format!(
-                    ", at most {} {unit}, because of the tensor cores (which limit from {} per byte on)",
-                    Rate(rate / 1e12),
-                    Rate(ridge)
-                ),
-                _ => String::new(),
-            };
-            lines.push(format!(
-                "tensor roofline: {} operations per byte that must move{as_accessed}{why}",
-                Rate(intensity)
-            ));
-        }
+        let Some(intensity) = self.intensity else { return lines };
+        let why = match (self.limit, self.rate, self.tensor_seconds) {
+            (Some(limit), Some(rate), Some(seconds)) => {
+                let (rate, ridge) = (Rate(rate / 1e12), Rate(intensity * self.memory_seconds / seconds));
+                let why = match limit {
+                    TensorLimit::Memory => format!("the memory (which limits up to {ridge} per byte)"),
+                    TensorLimit::TensorCores => format!("the tensor cores (which limit from {ridge} per byte on)"),
+                };
+                format!(", at most {rate} {unit}, because of {why}")
+            }
+            _ => String::new(),
+        };
+        let accessed =
+            self.intensity_as_accessed.map(|intensity| format!("; {} per byte as accessed", Rate(intensity)));
+        lines.push(format!(
+            "tensor roofline: {} operations per byte that must move{why}{}",
+            Rate(intensity),
+            accessed.unwrap_or_default()
+        ));
         lines
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cuda_std::tensor::mma::{A, Fragment};
+    use cuda_std::tensor::{RowMajor, SharedTile, Swizzle128};
+    use cuda_std::{bf16, kernel, shared_array, thread};
+    use launch::LaunchConfig;
+
+    use super::*;
+    use crate::Profile;
+
+    fn summary(products: ProductTotals, floor_bytes: u64, gpu: &Gpu) -> Summary {
+        let tensor_seconds = products.seconds(gpu);
+        Summary {
+            max_blocks: 2,
+            products,
+            floor_bytes,
+            moved_bytes: 2 * floor_bytes,
+            tensor_seconds,
+            ..Summary::default()
+        }
+    }
+
+    #[test]
+    fn peaks_are_those_of_the_datasheet() {
+        let peak = |name, factors| Gpu::find(name).unwrap().tensor_peak(factors).map(|peak| peak / 1e12);
+        assert_eq!(FACTORS.map(|factors| peak("h100", factors)), FACTORS.map(|factors| peak("h200", factors)));
+        assert_eq!([peak("h200", Factors::F16), peak("h200", Factors::F8)], [Some(989.4), Some(1978.9)]);
+        assert_eq!(
+            [peak("a100", Factors::F64), peak("a100", Factors::F8), peak("t4", Factors::F16)],
+            [Some(19.5), None, None]
+        );
+        let gpu = Gpu::default_gpu();
+        assert_eq!(gpu.used_by(1).tensor_peak(Factors::F16), Some(989.4e12 / 132.0));
+        let own = Gpu { id: "gpu", name: "H200", gigabytes_per_second: 1.0, ..*gpu };
+        assert_eq!(own.tensor_peak(Factors::F16), Some(989.4e12));
+        assert_eq!(Gpu { multiprocessors: 78, ..own }.tensor_peak(Factors::F16), None, "a GPU with fewer of them");
+    }
+
+    #[test]
+    fn the_lower_roof_binds() {
+        let gpu = Gpu::default_gpu();
+        // One second of the tensor cores: half of it with factors of 8 bits.
+        let products =
+            ProductTotals { executions: 1, f16: 494_700_000_000_000, fp8: 989_450_000_000_000, ..Default::default() };
+        let of = |floor_bytes| TensorRoofline::of(&summary(products, floor_bytes, gpu), gpu).unwrap();
+        let [fast, slow] = [4225_000_000_000 / 2, 4225_000_000_000 * 2].map(of);
+        assert!((fast.tensor_seconds.unwrap() - 1.0).abs() < 1e-9);
+        assert_eq!((fast.limit, fast.rate, fast.memory_seconds), (Some(TensorLimit::TensorCores), fast.peak, 0.5));
+        assert_eq!((slow.limit, slow.rate), (Some(TensorLimit::Memory), Some(products.operations() as f64 / 2.0)));
+        assert_eq!(slow.intensity, slow.intensity_as_accessed.map(|intensity| 2.0 * intensity));
+        let lines = slow.lines(&products);
+        assert!(
+            lines[0].contains("with f16 or bf16 factors, 989,450,000,000,000 operations with fp8 factors: 1.00 s at"),
+            "{lines:?}"
+        );
+        assert!(
+            lines[1].contains(
+                "176 operations per byte that must move, at most 742 TFLOP/s, because of the memory (which \
+                                   limits up to 351 per byte); 87.8 per byte as accessed"
+            ),
+            "{lines:?}"
+        );
+        assert!(fast.lines(&products)[1].contains("the tensor cores (which limit from 351 per byte on)"));
+        let unknown = Gpu::find("l4").unwrap();
+        let there = TensorRoofline::of(&summary(products, 1 << 40, unknown), unknown).unwrap();
+        assert_eq!((there.rate, there.limit), (None, None));
+        assert!(there.lines(&products)[0].ends_with("the peak of this GPU's tensor cores is not known here"));
+        assert_eq!(TensorRoofline::of(&Summary::default(), gpu), None);
+    }
+
+    /// Moves 16 × 16 elements whose rows begin every `pitch` elements from shared memory to registers and back.
+    #[kernel]
+    fn move_matrix(pitch: usize) {
+        let tile = shared_array![bf16; 16 * 64];
+        let matrix = Fragment::<A, bf16, 16, 16>::ldmatrix(RowMajor(tile, pitch), 0, 0);
+        matrix.stmatrix(RowMajor(tile, pitch), 0, 0);
+    }
+
+    /// Stores a column of 32 elements, first in rows of 128 bytes and then in a tile with a swizzle.
+    #[kernel]
+    fn store_columns() {
+        let row = thread::index_in_block() as usize;
+        let array = shared_array![bf16; 3 * 1024].aligned(1024).part(0, 2048);
+        array.store(64 * row, bf16::from_f32(1.0));
+        SharedTile::<bf16, 32, 64, Swizzle128>::at(array, 0).store(row, 0, bf16::from_f32(1.0));
+    }
+
+    /// Returns the requests, wavefronts and ideal wavefronts of each access to shared memory, with the worst conflict.
+    fn shared(profile: &Profile) -> Vec<(u64, u64, u64, u32)> {
+        let mut sites: Vec<_> = profile.kernels[0].sites.iter().collect();
+        sites.sort_by_key(|site| site.place.line);
+        let counts = |traffic: &crate::Traffic| (traffic.requests, traffic.wavefronts, traffic.ideal_wavefronts);
+        sites
+            .iter()
+            .map(|site| (counts(&site.traffic), site.most_ways))
+            .map(|((a, b, c), ways)| (a, b, c, ways))
+            .collect()
+    }
+
+    #[test]
+    fn a_matrix_move_takes_a_wavefront_for_8_rows_in_different_banks() {
+        for (pitch, ways) in [(24, 1), (16, 2), (64, 8)] {
+            let profile = crate::profile(|device| device.launch(LaunchConfig::new(1, 32), move_matrix(pitch)));
+            let profile = profile.unwrap();
+            assert_eq!(shared(&profile), [(1, 4 * u64::from(ways), 4, ways); 2], "{pitch}");
+            assert_eq!(profile.kernels[0].totals.warp_operations, 0);
+        }
+    }
+
+    #[test]
+    fn a_swizzle_spreads_a_column_over_8_groups_of_banks() {
+        let profile = crate::profile(|device| device.launch(LaunchConfig::new(1, 32), store_columns())).unwrap();
+        assert_eq!(shared(&profile), [(1, 32, 1, 32), (1, 4, 1, 4)]);
+        // Kernels without products and bulk copies have the JSON that they had before these were counted.
+        let json = serde_json::to_string(&profile).unwrap();
+        for figure in ["bulk", "products", "tensor_seconds", "pipeline"] {
+            assert!(!json.contains(figure), "{figure}: {json}");
+        }
     }
 }
