@@ -292,7 +292,7 @@ mod tests {
         let products =
             ProductTotals { executions: 1, f16: 494_700_000_000_000, fp8: 989_450_000_000_000, ..Default::default() };
         let of = |floor_bytes| TensorRoofline::of(&summary(products, floor_bytes, gpu), gpu).unwrap();
-        let [fast, slow] = [4225_000_000_000 / 2, 4225_000_000_000 * 2].map(of);
+        let [fast, slow] = [4_225_000_000_000 / 2, 4_225_000_000_000 * 2].map(of);
         assert!((fast.tensor_seconds.unwrap() - 1.0).abs() < 1e-9);
         assert_eq!((fast.limit, fast.rate, fast.memory_seconds), (Some(TensorLimit::TensorCores), fast.peak, 0.5));
         assert_eq!((slow.limit, slow.rate), (Some(TensorLimit::Memory), Some(products.operations() as f64 / 2.0)));

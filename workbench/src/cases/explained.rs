@@ -95,6 +95,9 @@ fn products_of_warps_are_counted_by_the_type_of_their_factors() {
         let expected = ProductTotals { executions: operations / 4096, f16: operations, ..ProductTotals::default() };
         assert_eq!((kernel.totals.products, kernel.totals.warp_operations), (expected, 0));
         assert!(kernel.bulk_copies.is_empty() && kernel.pipeline.is_none());
+        let [product] = &kernel.products[..] else { panic!("{:?}", kernel.products) };
+        assert!(product.place.file.ends_with("steps.rs"), "{:?}", product.place);
+        assert_eq!(product.what(), "mma m16n8k16, f16 or bf16");
     }
     let explainer = Explainer::new(Gpu::default_gpu());
     let ((), kernels) = explainer.profile(tensor_library::products).unwrap();
