@@ -4,13 +4,15 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use simt::{Profile, SourceLocation, WarpStep};
+use simt::{BytesInFlight, Profile, SourceLocation, WarpStep};
 
+use crate::bulk::{BulkSite, BulkTotals, Pipeline};
 use crate::gpus::Gpu;
 use crate::meaning;
 use crate::occupancy::{LocalMemory, Multiprocessor, Occupancy, Resources};
 use crate::sites::{AccessSite, BranchSite, Kind, Memory, SECTOR, Traffic, add_fields};
 use crate::sources::Sources;
+use crate::tensor::{ProductSite, ProductTotals};
 
 /// The memory traffic of loads, stores and atomic updates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -55,6 +57,12 @@ pub struct Totals {
     pub global: TrafficByKind,
     /// The traffic in shared memory.
     pub shared: TrafficByKind,
+    /// The bulk copies.
+    #[serde(default, skip_serializing_if = "BulkTotals::is_empty")]
+    pub bulk: BulkTotals,
+    /// The products of tensor cores.
+    #[serde(default, skip_serializing_if = "ProductTotals::is_empty")]
+    pub products: ProductTotals,
     /// The number of barriers that blocks reached.
     pub barriers: u64,
     /// The number of warp synchronisations, shuffles and votes. Each group of lanes that executes one counts once.
@@ -74,6 +82,8 @@ pub struct Totals {
 impl Totals {
     fn of(profile: &Profile) -> Self {
         let mut totals = Self {
+            bulk: BulkTotals::of(&profile.bulk_copies),
+            products: ProductTotals::of(&profile.products),
             barriers: profile.barriers,
             warp_operations: profile.warp_operations,
             fences: profile.fences,
@@ -95,8 +105,28 @@ impl Totals {
     pub fn add(&mut self, other: &Self) {
         self.global.add(&other.global);
         self.shared.add(&other.shared);
+        self.bulk.add(&other.bulk);
+        self.products.add(&other.products);
         add_fields!(self, other: barriers warp_operations fences sectors_read sectors_written);
         add_fields!(self, other: branches divergent_branches);
+    }
+}
+
+impl Totals {
+    /// Returns the traffic in global memory of requests and bulk copies: of loads, and of stores and atomic updates.
+    pub(crate) fn read_and_written(&self) -> [Traffic; 2] {
+        let (mut read, mut written) = (self.global.load, self.global.store);
+        read.add(&self.bulk.load.requests());
+        written.add(&self.global.atomic);
+        written.add(&self.bulk.store.requests());
+        [read, written]
+    }
+
+    /// Returns the traffic in global memory of requests and bulk copies.
+    pub(crate) fn all_global(&self) -> Traffic {
+        let [mut all, written] = self.read_and_written();
+        all.add(&written);
+        all
     }
 }
 
@@ -165,11 +195,26 @@ pub struct KernelFigures {
     /// The source positions that access memory, sorted by the time that ideal accesses would save there, the longest
     /// first.
     pub sites: Vec<AccessSite>,
+    /// The source positions that begin bulk copies.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub bulk_copies: Vec<BulkSite>,
+    /// The latency that the bulk loads in flight hide, if there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pipeline: Option<Pipeline>,
+    /// The source positions that execute products of tensor cores.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub products: Vec<ProductSite>,
+    /// The minimum time in seconds that the GPU's tensor cores need for the products, if their peaks are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tensor_seconds: Option<f64>,
     /// The branches of the kernel. The branch that diverges most often comes first.
     pub branches: Vec<BranchSite>,
     /// The source sites of the barriers, each with the number of times that a block has reached it, in source order.
     #[serde(skip)]
     pub barrier_sites: BTreeMap<SourceLocation, u64>,
+    /// The most bytes of bulk loads that a block had in flight.
+    #[serde(skip)]
+    pub bytes_in_flight: BytesInFlight,
     /// The first steps of the first warp of the first launch, for a [`Picture`](crate::Picture).
     #[serde(skip)]
     pub steps: Vec<WarpStep>,
@@ -220,13 +265,10 @@ impl KernelFigures {
             }
             None => self.launches.push(Launches { grid, block, dynamic_shared_bytes, launches: 1, totals }),
         }
-        for access in &profile.accesses {
-            let site = AccessSite::new(access, sources);
-            match self.sites.iter_mut().find(|there| there.is_same(&site)) {
-                Some(there) => there.add(&site),
-                None => self.sites.push(site),
-            }
+        if profile.bytes_in_flight.bytes > self.bytes_in_flight.bytes {
+            self.bytes_in_flight = profile.bytes_in_flight;
         }
+        self.add_sites(profile, sources);
         for (site, count) in &profile.barrier_sites {
             *self.barrier_sites.entry(site.clone()).or_default() += count;
         }
@@ -239,18 +281,36 @@ impl KernelFigures {
         }
     }
 
+    /// Adds the sites of accesses, bulk copies and products.
+    fn add_sites(&mut self, profile: &Profile, sources: &Sources) {
+        macro_rules! add {
+            ($sites:ident: $site:expr) => {{
+                let site = $site;
+                match self.$sites.iter_mut().find(|there| there.is_same(&site)) {
+                    Some(there) => there.add(&site),
+                    None => self.$sites.push(site),
+                }
+            }};
+        }
+        profile.accesses.iter().for_each(|access| add!(sites: AccessSite::new(access, sources)));
+        profile.bulk_copies.iter().for_each(|copies| add!(bulk_copies: BulkSite::new(copies, sources)));
+        profile.products.iter().for_each(|product| add!(products: ProductSite::new(product, sources)));
+    }
+
     /// Computes the figures that depend on the GPU, and sorts the sites by the time that ideal accesses would save.
     pub(crate) fn finish(&mut self, gpu: &Gpu, resources: Option<Resources>, local: Option<LocalMemory>) {
         // The launch with the most blocks.
         let main = self.launches.iter().max_by_key(|launches| launches.blocks());
         self.max_blocks = main.map_or(0, Launches::blocks);
         let used = gpu.used_by(self.max_blocks);
-        self.moved_seconds = used.memory_seconds(self.totals.global.all().sectors * SECTOR);
+        self.moved_seconds = used.memory_seconds(self.totals.all_global().sectors * SECTOR);
         self.shared_seconds = used.shared_seconds(self.totals.shared.all().wavefronts);
         for site in &mut self.sites {
             site.finish(&used);
             site.meaning = meaning::of_access(site);
         }
+        self.bulk_copies.iter_mut().for_each(|site| site.finish(&used));
+        self.tensor_seconds = self.totals.products.seconds(&used);
         for branch in &mut self.branches {
             branch.finish();
             branch.meaning = meaning::of_branch(branch);
@@ -264,6 +324,10 @@ impl KernelFigures {
             .zip(self.resources)
             .zip(Multiprocessor::of(gpu.arch))
             .map(|((main, taken), sm)| sm.occupancy(taken, main.threads(), main.dynamic_shared_bytes));
+        // A small grid has fewer blocks than the multiprocessors could run.
+        let resident = self.occupancy.as_ref().map_or(1, |occupancy| u64::from(occupancy.blocks));
+        let resident = resident.min(self.max_blocks.div_ceil(gpu.multiprocessors.into())).max(1);
+        self.pipeline = Pipeline::of(self.bytes_in_flight, resident, gpu);
     }
 
     /// Returns the number of barriers that a block reaches, for the launches with the most.

@@ -66,6 +66,7 @@
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 
 mod assembled;
+mod bulk;
 pub mod check;
 mod commands;
 mod compare;
@@ -83,9 +84,11 @@ mod roofline;
 mod sites;
 mod sources;
 mod summary;
+mod tensor;
 mod text;
 mod times;
 
+pub use bulk::{BulkSite, BulkTotals, BulkTraffic, Pipeline};
 pub use commands::{Case, CaseResult, Commands, Run};
 pub use compare::{Baseline, BaselineError, Change, Comparison, KernelComparison, Line, LineChange, RungComparison};
 pub use explainer::Explainer;
@@ -100,4 +103,5 @@ pub use roofline::{Limit as RooflineLimit, Roofline};
 pub use sites::{AccessSite, BranchSite, Kind, Memory, SECTOR, SourceSite, Traffic};
 pub use sources::Sources;
 pub use summary::Summary;
+pub use tensor::{ProductSite, ProductTotals, TensorLimit, TensorRoofline};
 pub use times::Times;

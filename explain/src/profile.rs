@@ -115,13 +115,18 @@ impl Profile {
         if found <= factor {
             return Ok(());
         }
+        let copies = self.kernels.iter().flat_map(|kernel| &kernel.bulk_copies).map(|site| {
+            let place = &site.place;
+            format!("  {}:{}: {}: {}\n", place.file, place.line, site.what(), site.meaning())
+        });
         Err(format!(
-            "the kernels move {}, {} × the useful {}: at most {} × are allowed\n{}",
+            "the kernels move {}, {} × the useful {}: at most {} × are allowed\n{}{}",
             Bytes(self.moved_bytes()),
             number(found),
             Bytes(useful_bytes),
             number(factor),
-            self.lines(|site| site.memory == Memory::Global, |site| site.bytes_moved, |site| site.meaning.clone())
+            self.lines(|site| site.memory == Memory::Global, |site| site.bytes_moved, |site| site.meaning.clone()),
+            copies.collect::<String>()
         ))
     }
 

@@ -16,6 +16,7 @@ use units::{Rate, number};
 use crate::gpus::Gpu;
 use crate::sites::SECTOR;
 use crate::summary::Summary;
+use crate::tensor::TensorRoofline;
 
 /// The number of warp schedulers of a multiprocessor. Each begins one instruction per clock. From the CUDA Programming
 /// Guide: four on every GPU of compute capability 7.0 and higher.
@@ -45,6 +46,9 @@ pub struct Roofline {
     /// The number of other instructions, such as arithmetic, that a thread can execute per element in that time before
     /// the warp schedulers limit the rung. It is 0 if there is no time left.
     pub room: f64,
+    /// The place under the roofs of the memory and the tensor cores, if there are products.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tensor: Option<TensorRoofline>,
 }
 
 /// The part of a GPU that limits the rate of a rung.
@@ -78,6 +82,7 @@ impl Roofline {
             rate: if seconds > 0.0 { instructions as f64 / seconds } else { 0.0 },
             limit: if moved_seconds >= units_seconds { Limit::Memory } else { Limit::LoadStore },
             room: summary.per_element(LANES * (slots - instructions as f64).max(0.0)),
+            tensor: TensorRoofline::of(summary, gpu),
         }
     }
 

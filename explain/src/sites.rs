@@ -23,7 +23,7 @@ pub struct SourceSite {
 }
 
 impl SourceSite {
-    fn new(location: &SourceLocation, sources: &Sources) -> Self {
+    pub(crate) fn new(location: &SourceLocation, sources: &Sources) -> Self {
         let SourceLocation { file, line, column } = location;
         let source = sources.line(file, *line).map(str::to_owned);
         Self { file: sources.path(file).unwrap_or(file).to_owned(), line: *line, column: *column, source }

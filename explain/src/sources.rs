@@ -32,13 +32,15 @@ impl Sources {
         Ok(sources)
     }
 
-    /// Reads the files in which `profiles` have kernels, accesses and branches. A file that cannot be read is left out.
+    /// Reads the files in which `profiles` have kernels, accesses, bulk copies, products and branches. A file that cannot be read is left out.
     /// Relative names are looked up in the working folder and in the folders around it.
     pub fn of_profiles(profiles: &[Profile]) -> Self {
         let mut files = BTreeSet::new();
         for profile in profiles {
             files.insert(profile.kernel.file);
             files.extend(profile.accesses.iter().map(|access| &*access.location.file));
+            files.extend(profile.bulk_copies.iter().map(|copies| &*copies.location.file));
+            files.extend(profile.products.iter().map(|product| &*product.location.file));
             files.extend(profile.branches.iter().map(|branch| &*branch.location.file));
         }
         let read = |file: &str| Some((file.replace('\\', "/").into(), reports::source_text(file)?.into()));

@@ -4,9 +4,11 @@ use serde::{Deserialize, Serialize};
 
 use units::{number, short_percent};
 
+use crate::bulk::BulkTotals;
 use crate::figures::{KernelFigures, Totals};
 use crate::gpus::Gpu;
 use crate::sites::{SECTOR, share};
+use crate::tensor::ProductTotals;
 
 /// The figures of a rung, summed over its kernels.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -26,7 +28,7 @@ pub struct Summary {
     /// The factor by which bank conflicts multiply the wavefronts of shared memory. Loads, stores and atomic updates
     /// have one factor each, and this is the largest.
     pub shared_ways: Option<f64>,
-    /// The number of requests to global memory.
+    /// The number of requests to global memory. A bulk copy is one.
     pub global_requests: u64,
     /// The number of requests to shared memory.
     pub shared_requests: u64,
@@ -47,6 +49,15 @@ pub struct Summary {
     pub shared_seconds: f64,
     /// The longer of `moved_seconds` and `shared_seconds`.
     pub access_seconds: f64,
+    /// The bulk copies. Their sectors are part of the bytes above.
+    #[serde(default, skip_serializing_if = "BulkTotals::is_empty")]
+    pub bulk: BulkTotals,
+    /// The products of tensor cores.
+    #[serde(default, skip_serializing_if = "ProductTotals::is_empty")]
+    pub products: ProductTotals,
+    /// The minimum time in seconds that the GPU's tensor cores need for the products, if their peaks are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tensor_seconds: Option<f64>,
     /// The number of barriers that blocks reached.
     pub barriers: u64,
     /// The number of warp synchronisations, shuffles and votes.
@@ -69,22 +80,24 @@ impl Summary {
         for kernel in kernels {
             totals.add(&kernel.totals);
         }
-        let (global, shared) = (totals.global.all(), totals.shared.all());
-        let mut written = totals.global.store;
-        written.add(&totals.global.atomic);
+        let (global, shared) = (totals.all_global(), totals.shared.all());
+        let [read, written] = totals.read_and_written();
         let floor_bytes = (totals.sectors_read + totals.sectors_written) * SECTOR;
         let (ideal_bytes, moved_bytes) = (global.ideal_sectors * SECTOR, global.sectors * SECTOR);
         let moved_seconds = kernels.iter().map(|kernel| kernel.moved_seconds).sum::<f64>();
         let shared_seconds = kernels.iter().map(|kernel| kernel.shared_seconds).sum::<f64>();
         let ways = [totals.shared.load, totals.shared.store, totals.shared.atomic].map(|traffic| traffic.ways());
         let traffic =
-            |kernel: &&KernelFigures| kernel.totals.global.all().sectors + kernel.totals.shared.all().wavefronts;
+            |kernel: &&KernelFigures| kernel.totals.all_global().sectors + kernel.totals.shared.all().wavefronts;
         let main = kernels.iter().max_by_key(traffic);
+        let with_products = kernels.iter().filter(|kernel| !kernel.totals.products.is_empty());
+        let tensor_seconds = with_products.map(|kernel| kernel.tensor_seconds).sum::<Option<f64>>();
+        let tensor_seconds = tensor_seconds.filter(|_| !totals.products.is_empty());
         Self {
             elements,
             launches: kernels.iter().map(KernelFigures::launch_count).sum(),
             max_blocks: kernels.iter().map(|kernel| kernel.max_blocks).max().unwrap_or(0),
-            load_efficiency: totals.global.load.efficiency(),
+            load_efficiency: read.efficiency(),
             store_efficiency: written.efficiency(),
             shared_ways: ways.into_iter().flatten().reduce(f64::max),
             global_requests: global.requests,
@@ -97,6 +110,9 @@ impl Summary {
             moved_seconds,
             shared_seconds,
             access_seconds: moved_seconds.max(shared_seconds),
+            bulk: totals.bulk,
+            products: totals.products,
+            tensor_seconds,
             barriers: totals.barriers,
             warp_operations: totals.warp_operations,
             atomics: totals.global.atomic.lanes + totals.shared.atomic.lanes,

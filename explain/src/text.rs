@@ -4,11 +4,13 @@ use std::fmt::Write;
 
 use units::{Bytes, Seconds, grouped, number, short_percent, table, wrapped};
 
+use crate::bulk::BulkSite;
 use crate::explanation::{Explanation, RungFigures};
 use crate::figures::{KernelFigures, Launches};
 use crate::gpus::Gpu;
 use crate::sites::{AccessSite, BranchSite, Memory, SourceSite};
 use crate::summary::Summary;
+use crate::tensor::{ProductSite, TensorRoofline};
 
 /// The largest number of launch shapes that the text lists per kernel.
 const LISTED: usize = 3;
@@ -116,11 +118,13 @@ pub fn add_figures(text: &mut String, summary: &Summary, kernels: &[KernelFigure
             let _ = writeln!(text, "{}", wrapped(&format!("  {line}"), 4, columns));
         }
         add_sites(text, kernel, columns);
+        add_bulk_copies(text, kernel, columns);
+        add_products(text, kernel);
         add_branches(text, kernel, columns);
     }
 }
 
-/// Returns lines about the bytes that must move, the bytes that do move, and the times for both.
+/// Returns lines about the bytes that must move, the bytes that do move, the products, and the times for all.
 pub fn floor(summary: &Summary, gpu: &Gpu) -> Vec<String> {
     let speed = gpu.gigabytes_per_second;
     let ideal = match summary.moved_bytes == summary.ideal_bytes {
@@ -143,6 +147,8 @@ pub fn floor(summary: &Summary, gpu: &Gpu) -> Vec<String> {
         let rest = if summary.is_bound_by_shared() { "more than global memory" } else { "less than global memory" };
         lines.push(format!("shared memory: {} at least, {rest}", Seconds(summary.shared_seconds)));
     }
+    lines.extend(summary.bulk.line());
+    lines.extend(TensorRoofline::of(summary, gpu).iter().flat_map(|roofline| roofline.lines(&summary.products)));
     lines
 }
 
@@ -170,6 +176,7 @@ pub fn about(kernel: &KernelFigures) -> Vec<String> {
     let totals = &kernel.totals;
     let atomics = totals.global.atomic.lanes + totals.shared.atomic.lanes;
     let counts = [
+        (totals.products.executions, "products (one per warp)"),
         (totals.barriers, "barriers (one per block)"),
         (totals.warp_operations, "warp operations"),
         (atomics, "atomic updates"),
@@ -183,6 +190,7 @@ pub fn about(kernel: &KernelFigures) -> Vec<String> {
     if !counts.is_empty() {
         lines.push(counts.join(", "));
     }
+    lines.extend(kernel.pipeline.map(|pipeline| pipeline.to_string()));
     lines
 }
 
@@ -232,6 +240,40 @@ fn add_sites(text: &mut String, kernel: &KernelFigures, columns: usize) {
     let heading = ["access", "per lane", "requests", "per request", "ideal", "used", "bytes", "at least"];
     let remarks = kernel.sites.iter().map(|site| (&site.place, site.meaning.as_str()));
     add_table(text, &table(heading, rows).to_string(), remarks, columns);
+}
+
+fn add_bulk_copies(text: &mut String, kernel: &KernelFigures, columns: usize) {
+    if kernel.bulk_copies.is_empty() {
+        return;
+    }
+    let row = |site: &BulkSite| {
+        [
+            format!("{}  {}", site.place.short(), site.what()),
+            grouped(site.traffic.copies),
+            Bytes(site.traffic.bytes).to_string(),
+            Bytes(site.traffic.delivered_bytes).to_string(),
+            share(site.efficiency()),
+            Seconds(site.seconds).to_string(),
+        ]
+    };
+    let heading = ["bulk copy", "copies", "bytes", "delivered", "used", "at least"];
+    let table = table(heading, kernel.bulk_copies.iter().map(row)).to_string();
+    let meanings: Vec<String> = kernel.bulk_copies.iter().map(BulkSite::meaning).collect();
+    let places = kernel.bulk_copies.iter().map(|site| &site.place);
+    add_table(text, &table, places.zip(meanings.iter().map(String::as_str)), columns);
+}
+
+fn add_products(text: &mut String, kernel: &KernelFigures) {
+    if kernel.products.is_empty() {
+        return;
+    }
+    let row = |site: &ProductSite| {
+        [format!("{}  {}", site.place.short(), site.what()), grouped(site.executions), grouped(site.operations)]
+    };
+    let heading = ["product", "by warps", "operations"];
+    for line in table(heading, kernel.products.iter().map(row)).to_string().lines() {
+        let _ = writeln!(text, "  {}", line.trim_end());
+    }
 }
 
 /// Adds a table. Below each row, it adds the source line and the sentence about the figures.

@@ -195,6 +195,7 @@ pub use last_writes::LastWrites;
 pub use launch_log::{LaunchLog, LaunchStats, Log, LoggedLaunch};
 pub use limits::LaunchLimits;
 pub use profile::{AccessKind, AccessProfile, AccessedArray, BranchProfile, Profile, Profiles, WarpAccess, WarpStep};
+pub use profile::{BulkDirection, BulkProfile, BytesInFlight, Factors, ProductInstruction, ProductProfile};
 pub use raw::notes::{HistoryLimit, Note, NoteKind, Notes};
 #[doc(hidden)]
 pub use redundant::first_to_notice;

@@ -156,6 +156,10 @@ pub(crate) trait Watcher: AgentWatcher {
     /// None has continued.
     fn warp_operation(&self, block: &BlockContext, warp: usize, lanes: u32, kind: SyncKind, at: Line);
 
+    /// Notifies the watcher that a warp executes a product of tensor cores, whose name in PTX is `_name`. For a product
+    /// of a warpgroup, it is notified by each of the four warps.
+    fn product(&self, _block: &BlockContext, _name: &str, _at: Line) {}
+
     /// Notifies the watcher that the thread's arrival has ended a phase of the `mbarrier` at the shared address
     /// `_address`.
     fn end_phase(&self, _block: &BlockContext, _address: usize) {}

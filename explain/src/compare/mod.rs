@@ -234,7 +234,7 @@ fn pairs<'a>(before: &'a [KernelSnapshot], after: &'a [KernelSnapshot]) -> Vec<P
 fn totals(rung: &RungSnapshot) -> Vec<(&'static str, u64)> {
     let mut sum = crate::figures::Totals::default();
     rung.kernels.iter().for_each(|kernel| sum.add(&kernel.totals));
-    let (global, shared) = (sum.global.all(), sum.shared.all());
+    let (global, shared, bulk) = (sum.all_global(), sum.shared.all(), sum.bulk.all());
     let launches = rung.kernels.iter().flat_map(|kernel| &kernel.launches);
     let most = |figure: fn(&crate::occupancy::Resources) -> u32| {
         rung.kernels.iter().filter_map(|kernel| kernel.resources.as_ref()).map(figure).max().map_or(0, u64::from)
@@ -248,6 +248,10 @@ fn totals(rung: &RungSnapshot) -> Vec<(&'static str, u64)> {
         ("requests to shared memory", shared.requests),
         ("wavefronts", shared.wavefronts),
         ("bank conflicts", shared.bank_conflicts),
+        ("bulk copies", bulk.copies),
+        ("bytes of bulk copies", bulk.bytes),
+        ("products by warps", sum.products.executions),
+        ("operations of tensor cores", sum.products.operations()),
         ("atomic updates", sum.global.atomic.lanes + sum.shared.atomic.lanes),
         ("barriers", sum.barriers),
         ("warp operations", sum.warp_operations),

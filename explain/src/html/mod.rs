@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use units::{Bytes, Seconds, grouped, number, short_percent};
 
+use crate::bulk::BulkSite;
 use crate::explanation::{Explanation, RungFigures, RungNames};
 use crate::figures::KernelFigures;
 use crate::sites::{AccessSite, BranchSite, SourceSite};
@@ -168,8 +169,14 @@ fn kernel_part(page: &mut String, kernel: &KernelFigures) {
     }
     page.push_str("<ul class=\"sites\">\n");
     kernel.sites.iter().for_each(|site| site_part(page, site));
+    kernel.bulk_copies.iter().for_each(|site| bulk_part(page, site));
     kernel.branches.iter().filter(|branch| branch.divergent > 0).for_each(|branch| branch_part(page, branch));
     page.push_str("</ul>\n");
+    for product in &kernel.products {
+        let (place, executions, operations) = (product.place.short(), product.executions, product.operations);
+        let what = format!("{place}: {}: {} by warps", product.what(), grouped(executions));
+        let _ = writeln!(page, "<p class=\"quiet\">{}, {} operations.</p>", escaped(&what), grouped(operations));
+    }
     let whole: Vec<String> =
         kernel.branches.iter().filter(|branch| branch.divergent == 0).map(|branch| branch.place.short()).collect();
     if !whole.is_empty() {
@@ -187,6 +194,16 @@ fn site_part(page: &mut String, site: &AccessSite) {
         ("at least", Seconds(site.seconds).to_string()),
     ];
     article(page, grade(efficiency), &site.what(), &site.place, &site.meaning, &figures, ("used", efficiency));
+}
+
+fn bulk_part(page: &mut String, site: &BulkSite) {
+    let efficiency = site.efficiency().unwrap_or(1.0);
+    let figures = [
+        ("copies", grouped(site.traffic.copies)),
+        ("bytes", format!("{}, delivered {}", Bytes(site.traffic.bytes), Bytes(site.traffic.delivered_bytes))),
+        ("at least", Seconds(site.seconds).to_string()),
+    ];
+    article(page, grade(efficiency), &site.what(), &site.place, &site.meaning(), &figures, ("used", efficiency));
 }
 
 fn branch_part(page: &mut String, branch: &BranchSite) {

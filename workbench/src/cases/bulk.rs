@@ -27,21 +27,21 @@ fn numbers(n: usize) -> Vec<u32> {
     (0..n as u32).map(|i| i.wrapping_mul(0x9E37_79B9)).collect()
 }
 
-fn copy(device: &Device) -> Result<(), CaseError> {
+pub(super) fn copy(device: &Device) -> Result<(), CaseError> {
     let x = numbers(2 * TILE);
     let (dx, mut y) = (device.upload(&x)?, device.zeroed(x.len())?);
     device.launch(LaunchConfig::new(2, 64), kernels::bulk_copy(dx.view(), y.view_mut()))?;
     equal("y", &y.download()?, &x.iter().map(|x| x.wrapping_add(1)).collect::<Vec<u32>>())
 }
 
-fn pipeline(device: &Device) -> Result<(), CaseError> {
+pub(super) fn pipeline(device: &Device) -> Result<(), CaseError> {
     let x = numbers(5 * TILE);
     let (dx, mut y) = (device.upload(&x)?, device.zeroed(x.len())?);
     device.launch(LaunchConfig::new(1, 64), kernels::bulk_pipeline(dx.view(), y.view_mut()))?;
     equal("y", &y.download()?, &x)
 }
 
-fn reduce(device: &Device) -> Result<(), CaseError> {
+pub(super) fn reduce(device: &Device) -> Result<(), CaseError> {
     let x: Vec<f32> = (0..2 * TILE as u16).map(f32::from).collect();
     let (dx, mut y) = (device.upload(&x)?, device.zeroed(TILE)?);
     device.launch(LaunchConfig::new(2, 64), kernels::bulk_reduce(dx.view(), y.view_mut()))?;
@@ -58,14 +58,14 @@ fn combine(device: &Device) -> Result<(), CaseError> {
     equal("y", &y.download()?, &expected)
 }
 
-fn exchange(device: &Device) -> Result<(), CaseError> {
+pub(super) fn exchange(device: &Device) -> Result<(), CaseError> {
     let x = numbers(2 * TILE);
     let (dx, mut y) = (device.upload(&x)?, device.zeroed(x.len())?);
     device.launch(LaunchConfig::new(2, 64), kernels::bulk_exchange(dx.view(), y.view_mut()))?;
     equal("y", &y.download()?, &[&x[TILE..], &x[..TILE]].concat())
 }
 
-fn multicast(device: &Device) -> Result<(), CaseError> {
+pub(super) fn multicast(device: &Device) -> Result<(), CaseError> {
     let x = numbers(3 * TILE);
     let (dx, mut y) = (device.upload(&x)?, device.zeroed(2 * x.len())?);
     device.launch(LaunchConfig::new(2, 64), kernels::bulk_multicast(dx.view(), y.view_mut()))?;
@@ -79,7 +79,7 @@ fn matrix() -> Vec<f32> {
     (0..(SHAPE[0] * SHAPE[1]) as u16).map(f32::from).collect()
 }
 
-fn tensor_copy(device: &Device) -> Result<(), CaseError> {
+pub(super) fn tensor_copy(device: &Device) -> Result<(), CaseError> {
     let x = matrix();
     let (dx, mut y, mut z) = (device.upload(&x)?, device.zeroed(x.len())?, device.zeroed(BOX * BOX)?);
     let from = device.tensor_map(dx.view(), SHAPE).tile([BOX, BOX]).swizzle(Swizzle::Bytes128).build()?;

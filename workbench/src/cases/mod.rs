@@ -32,4 +32,6 @@ pub fn kernels() -> impl Iterator<Item = &'static KernelInfo> {
 }
 
 #[cfg(test)]
+mod explained;
+#[cfg(test)]
 mod tests;

@@ -1,7 +1,9 @@
 //! The interface between asynchronous operations and the watcher of a launch.
 
+use super::Operation;
 use crate::block::context::BlockContext;
 use crate::lanes::Thread;
+use crate::profile::BarrierOfBlock;
 use crate::source::Line;
 use crate::watch::{Next, Touch};
 
@@ -39,6 +41,10 @@ pub(crate) trait AgentWatcher {
     fn agent_access(&self, _block: &BlockContext, _owner: &BlockContext, _agent: Agent, _touch: &Touch) -> Next {
         Next::Continue
     }
+
+    /// Notifies the watcher that the current thread begins a bulk copy. The bytes of a load arrive at `_barrier`: that
+    /// of the issuer's block, or else that of the first target.
+    fn bulk_copy(&self, _block: &BlockContext, _operation: &Operation, _barrier: Option<BarrierOfBlock>) {}
 
     /// Notifies the watcher that `_agent` ends, and that this counts as an arrival in the current phase of the
     /// `mbarrier` at the address `_barrier` of the shared memory of `_owner`.

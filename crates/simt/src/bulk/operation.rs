@@ -125,6 +125,11 @@ impl Operation {
                 access(owner, agent, Access::Arrive, Space::Shared, (barrier as usize, size_of::<u64>()));
             });
         }
+        let own = self.targets.iter().find(|target| target.rank == self.issuer.0);
+        let barrier = own.or(self.targets.first()).and_then(|target| {
+            with_member(block, target.rank, |owner| (owner.context.position(), target.barrier as usize))
+        });
+        watcher.bulk_copy(context, self, barrier);
     }
 
     /// Makes the copy take effect as a whole. `block` is any block of the issuer's cluster.

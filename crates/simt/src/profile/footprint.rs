@@ -28,6 +28,18 @@ impl Footprint {
         self.insert(group, found);
     }
 
+    /// Adds the sectors of `bytes` bytes from `start` on. There must be at least one byte.
+    pub(super) fn add_bytes(&mut self, start: u64, bytes: u64) {
+        for sector in start / SECTOR..=(start + bytes - 1) / SECTOR {
+            self.insert(sector / GROUP, 1 << (sector % GROUP));
+        }
+    }
+
+    /// Adds the sectors of `other`.
+    pub(super) fn add_all(&mut self, other: &Self) {
+        other.0.iter().for_each(|(&group, &sectors)| self.insert(group, sectors));
+    }
+
     fn insert(&mut self, group: u64, sectors: u128) {
         if sectors != 0 {
             *self.0.entry(group).or_default() |= sectors;
@@ -58,5 +70,18 @@ mod tests {
         assert_eq!(add(u32::MAX, |lane| lane % 2 * (1 << 40)), 6);
         assert_eq!(add(u32::MAX, |lane| lane * 4096), 6 + 31);
         assert_eq!(add(1, |_| 31 * 4096), 6 + 31);
+    }
+
+    #[test]
+    fn bytes_touch_the_sectors_in_which_they_begin_and_end() {
+        let mut footprint = Footprint::default();
+        footprint.add_bytes(48, 16);
+        assert_eq!(footprint.len(), 1);
+        footprint.add_bytes(48, 17);
+        assert_eq!(footprint.len(), 2);
+        let mut other = Footprint::default();
+        other.add_bytes(0, 4096 + 64);
+        other.add_all(&footprint);
+        assert_eq!(other.len(), 130);
     }
 }

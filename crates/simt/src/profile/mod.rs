@@ -7,10 +7,12 @@
 //! access together if their events have the same id. The module `flow` describes the method. `docs/counters.md`
 //! compares the counts with an H200's own counters.
 
+mod copies;
 mod exits;
 mod flow;
 mod footprint;
 mod order;
+mod products;
 mod profiler;
 mod replay;
 mod report;
@@ -22,6 +24,9 @@ mod structured;
 mod tally;
 mod trace;
 
+pub(crate) use copies::BarrierOfBlock;
+pub use copies::{BulkDirection, BulkProfile, BytesInFlight};
+pub use products::{Factors, ProductInstruction, ProductProfile};
 pub(crate) use profiler::Profiler;
 pub use report::{AccessProfile, BranchProfile, Profile, Profiles};
 pub use site::AccessKind;

@@ -3,7 +3,9 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+use super::copies::{BarrierOfBlock, Copies};
 use super::flow::Flow;
+use super::products::Products;
 use super::replay::replay;
 use super::report::Profile;
 use super::site::{AccessKind, END, Node, Sites, Step};
@@ -11,6 +13,7 @@ use super::steps::{AccessedArray, MAX_STEPS, WarpStep};
 use super::tally::{Tally, remote_base};
 use super::trace::{Event, Trace, Warp};
 use crate::block::context::BlockContext;
+use crate::bulk::Operation;
 use crate::bulk::agents::AgentWatcher;
 use crate::geometry::{Dim3, KernelInfo, LaunchConfig};
 use crate::grid::Grid;
@@ -19,7 +22,7 @@ use crate::memory::Scope;
 use crate::region::Space;
 use crate::source::Line;
 use crate::synchronisations::SyncKind;
-use crate::watch::{Access, Next, Touch, Watcher};
+use crate::watch::{Access, Next, PhaseRead, Touch, Watcher};
 
 /// The watcher that profiles one launch.
 ///
@@ -42,6 +45,8 @@ struct State {
     spare: Vec<Trace>,
     /// The number of completed block barriers at each node.
     barriers: BTreeMap<Node, u64>,
+    copies: Copies,
+    products: Products,
     warp_operations: u64,
     fences: u64,
     shared_bytes: usize,
@@ -64,11 +69,13 @@ impl Profiler {
 
     pub(crate) fn into_profile(self) -> Profile {
         let Self { kernel, config, state, .. } = self;
-        let State { sites, tally, barriers, warp_operations, fences, shared_bytes, steps, .. } = state.into_inner();
+        let State { sites, tally, barriers, copies, products, warp_operations, fences, shared_bytes, steps, .. } =
+            state.into_inner();
         let (sectors_read, sectors_written) = tally.footprint();
         let site_of = |(node, count)| Some((sites.get(node)?.at.into(), count));
         let barrier_sites: Vec<_> = barriers.into_iter().filter_map(site_of).collect();
         let (accesses, branches) = tally.into_profiles(&sites);
+        let (bulk_copies, bytes_in_flight) = copies.into_profiles();
         let shared_bytes = u32::try_from(shared_bytes).unwrap_or(u32::MAX);
         Profile {
             kernel,
@@ -77,6 +84,9 @@ impl Profiler {
             branches,
             barriers: barrier_sites.iter().map(|(_, count)| count).sum(),
             barrier_sites,
+            bulk_copies,
+            bytes_in_flight,
+            products: products.into_profiles(),
             warp_operations,
             fences,
             sectors_read,
@@ -99,7 +109,12 @@ impl Profiler {
     }
 }
 
-impl AgentWatcher for Profiler {}
+impl AgentWatcher for Profiler {
+    fn bulk_copy(&self, block: &BlockContext, operation: &Operation, barrier: Option<BarrierOfBlock>) {
+        let State { copies, tally, .. } = &mut *self.state.borrow_mut();
+        copies.count(operation, block.position(), barrier, tally);
+    }
+}
 
 impl Watcher for Profiler {
     fn begin_block(&self, block: &BlockContext) {
@@ -116,6 +131,7 @@ impl Watcher for Profiler {
             let trace = state.traces.swap_remove(index);
             state.spare.push(trace);
         }
+        state.copies.end_block(block.position());
     }
 
     fn access(&self, block: &BlockContext, touch: &Touch) -> Next {
@@ -123,7 +139,7 @@ impl Watcher for Profiler {
             Access::Load | Access::ReadOnlyLoad | Access::AtomicLoad(..) => AccessKind::Load,
             Access::Store | Access::Borrow | Access::Fill | Access::AtomicStore(..) => AccessKind::Store,
             Access::Update(_) | Access::Arrive => AccessKind::Atomic,
-            // An asynchronous copy is counted at its end, and operations of agents are not counted.
+            // An asynchronous copy is counted at its end, and bulk copies and products as a whole.
             Access::Discard | Access::AsyncRead | Access::AsyncWrite | Access::ProductRead => return Next::Continue,
         };
         let step = Step::Access { space: touch.space, kind, bytes: touch.bytes as u8 };
@@ -171,10 +187,24 @@ impl Watcher for Profiler {
 
     fn warp_operation(&self, block: &BlockContext, warp: usize, lanes: u32, kind: SyncKind, at: Line) {
         let state = &mut *self.state.borrow_mut();
-        state.warp_operations += 1;
+        state.warp_operations += u64::from(kind != SyncKind::Collective);
         let node = state.sites.node(at, Step::Meeting(kind));
         if let Some(index) = state.index(block) {
             state.meet(block, index, warp, lanes, node);
+        }
+    }
+
+    fn product(&self, _block: &BlockContext, name: &str, at: Line) {
+        self.state.borrow_mut().products.count(name, at);
+    }
+
+    fn end_phase(&self, block: &BlockContext, address: usize) {
+        self.state.borrow_mut().copies.end_phase((block.position(), address));
+    }
+
+    fn phase_read(&self, block: &BlockContext, address: usize, read: PhaseRead) {
+        if read.is_over {
+            self.state.borrow_mut().copies.wait((block.position(), address));
         }
     }
 

@@ -1,5 +1,7 @@
 //! The results of a profiled launch: its counters per source site.
 
+use super::copies::{BulkProfile, BytesInFlight};
+use super::products::ProductProfile;
 use super::site::AccessKind;
 use super::steps::WarpStep;
 use crate::geometry::{KernelInfo, LaunchConfig};
@@ -23,14 +25,20 @@ pub struct Profile {
     pub barriers: u64,
     /// The source sites of these barriers, and how many of them were completed at each site.
     pub barrier_sites: Vec<(SourceLocation, u64)>,
+    /// The bulk copies, in source order.
+    pub bulk_copies: Vec<BulkProfile>,
+    /// The most bytes of bulk loads that a block had in flight at a time.
+    pub bytes_in_flight: BytesInFlight,
+    /// The products of tensor cores, in source order.
+    pub products: Vec<ProductProfile>,
     /// The number of warp synchronisations, shuffles and votes. Each group of lanes that executes one together counts
-    /// once.
+    /// once. Products of tensor cores and moves of matrices are not counted here.
     pub warp_operations: u64,
     /// The number of fences, summed over all threads.
     pub fences: u64,
-    /// The number of distinct sectors of global memory that the launch read.
+    /// The number of distinct sectors of global memory that the launch read, also by bulk copies.
     pub sectors_read: u64,
-    /// The number of distinct sectors of global memory that the launch wrote.
+    /// The number of distinct sectors of global memory that the launch wrote, also by bulk copies.
     pub sectors_written: u64,
     /// The maximum shared memory of a block in bytes, dynamic and static.
     pub shared_bytes: u32,

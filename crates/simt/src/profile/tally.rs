@@ -77,6 +77,21 @@ impl Tally {
         Some(AccessedArray { name: region.name, start: region.start as u64, element: region.element })
     }
 
+    /// Returns the name of the array at `address` in global memory, which an access of the kind `kind` accesses.
+    pub(super) fn name_at(&self, kind: AccessKind, address: u64) -> Option<&'static str> {
+        global(&self.regions, kind, address)?.name
+    }
+
+    /// Adds sectors of global memory that accesses of the kind `kind` touch.
+    pub(super) fn touch(&mut self, kind: AccessKind, sectors: &Footprint) {
+        if kind != AccessKind::Store {
+            self.read.add_all(sectors);
+        }
+        if kind != AccessKind::Load {
+            self.written.add_all(sectors);
+        }
+    }
+
     /// Adds the costs of a step of a warp's lanes in block number `block`. `shared` returns the array that contains an
     /// address in shared memory.
     pub(super) fn count(

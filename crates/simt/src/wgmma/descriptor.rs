@@ -87,3 +87,31 @@ impl Matrix {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Matrix, UNIT};
+    use crate::tensor::Format;
+    use crate::wgmma::instruction::Elements;
+
+    /// The layouts that a descriptor can have need no passes over the banks beyond one for 8 units of 16 bytes.
+    #[test]
+    fn units_of_8_rows_or_columns_are_in_different_banks() {
+        for (layout, stride) in [(0_u64, 256), (1, 1024), (2, 512), (3, 256)] {
+            for is_transposed in [false, true] {
+                let descriptor = layout << 62 | (stride / 16) << 32 | (128 / 16) << 16;
+                let matrix = Matrix::decode(descriptor, is_transposed).unwrap();
+                let mut groups = std::collections::BTreeMap::<_, Vec<usize>>::new();
+                for unit in matrix.units(64, Elements::Float(Format::Bf16)) {
+                    let (across, along) = if is_transposed { (unit.column, unit.row) } else { (unit.row, unit.column) };
+                    groups.entry((across / 8, along)).or_default().push(unit.address / UNIT % 8);
+                }
+                assert_eq!(groups.len(), 16);
+                for mut places in groups.into_values() {
+                    places.sort_unstable();
+                    assert_eq!(places, [0, 1, 2, 3, 4, 5, 6, 7], "layout {layout}, {is_transposed}");
+                }
+            }
+        }
+    }
+}

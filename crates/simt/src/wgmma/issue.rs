@@ -166,6 +166,7 @@ pub(super) fn lanes_of(block: &BlockContext, warp: usize) -> [Thread; LANES as u
 fn announce(block: &Block, product: &Product) -> Agent {
     let Some(watcher) = block.watcher().filter(|_| !std::thread::panicking()) else { return Agent::default() };
     let (context, at) = (&block.context, product.at);
+    watcher.product(context, &product.instruction.to_string(), at);
     let agent = watcher.begin_agent(context, Origin::Threads(&lanes_of(context, block.thread().warp())), at);
     product.each_unit(|unit| {
         let touch = Touch { space: Space::Shared, access: Access::ProductRead, address: unit.address, bytes: UNIT, at };

@@ -40,7 +40,7 @@ impl Collectives {
 
     /// Returns the result of `thread`. The first lane that continues computes the results of all lanes. No lane passes
     /// registers to a later instruction before it has received its result.
-    fn receive(&self, thread: Thread, compute: fn(&mut WarpRegisters)) -> Option<LaneRegisters> {
+    fn receive(&self, thread: Thread, compute: impl FnOnce(&mut WarpRegisters)) -> Option<LaneRegisters> {
         let warp = &mut *self.0[thread.warp()].borrow_mut();
         let warp = warp.as_deref_mut()?;
         if warp.ready & thread.bit() == 0 {
@@ -68,6 +68,12 @@ impl Block {
         let thread = self.thread();
         self.rendezvous.collectives.pass(thread, registers);
         self.meet_whole(name, at);
+        let compute = |lanes: &mut WarpRegisters| {
+            if name.starts_with("mma.") {
+                self.notify(|watcher, block| watcher.product(block, name, at));
+            }
+            compute(lanes);
+        };
         if let Some(result) = self.rendezvous.collectives.receive(thread, compute) {
             *registers = result;
         }
