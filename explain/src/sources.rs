@@ -32,8 +32,8 @@ impl Sources {
         Ok(sources)
     }
 
-    /// Reads the files in which `profiles` have kernels, accesses, bulk copies, products and branches. A file that cannot be read is left out.
-    /// Relative names are looked up in the working folder and in the folders around it.
+    /// Reads the files in which `profiles` have kernels, accesses, bulk copies, products and branches. A file that
+    /// cannot be read is left out. Relative names are looked up in the working folder and in the folders around it.
     pub fn of_profiles(profiles: &[Profile]) -> Self {
         let mut files = BTreeSet::new();
         for profile in profiles {

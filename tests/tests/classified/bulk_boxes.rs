@@ -3,6 +3,7 @@
 
 use cuda_std::barrier::{self, Barrier};
 use cuda_std::bulk::{TensorMap, TensorMapMut};
+use cuda_std::tensor::{SharedTile, Swizzle32};
 use cuda_std::{GlobalMut, Shared, cluster, kernel, shared_array, thread};
 use launch::{LaunchConfig, Swizzle};
 
@@ -58,6 +59,7 @@ cases! {
     box_in_a_short_tile: Misuse, |device| boxes!(device, two_warps(), box_in_a_short_tile, Swizzle::None);
     two_boxes_expected: Stuck, |device| boxes!(device, two_warps(), two_boxes_expected, Swizzle::None);
     box_not_waited_for: Race("tiles"), |device| boxes!(device, two_warps(), box_not_waited_for, Swizzle::None);
+    rows_not_waited_for: Race("tiles"), |device| boxes!(device, two_warps(), rows_not_waited_for, Swizzle::Bytes32);
     box_loaded_again_too_early: Race("tiles"), |device| boxes!(device, two_warps(), box_loaded_again_too_early, Swizzle::None);
     box_loaded_again_after_a_barrier: RaceFree, |device| boxes!(device, two_warps(), box_loaded_again_after_a_barrier, Swizzle::None);
     boxes_sent_to_two_blocks: RaceFree, |device| boxes!(device, LaunchConfig::new(2, 64), boxes_sent_to_two_blocks, Swizzle::None);
@@ -226,6 +228,21 @@ fn box_not_waited_for(x: TensorMap<f32, 2>, _y: TensorMapMut<f32, 2>, z: GlobalM
         let _ = full.arrive_and_expect(BYTES);
         x.load([0, 0], tile, full); // race
         z.store(i, tile.load(i)); // race
+    }
+    full.wait_parity(false);
+}
+
+// Faulty: the same, for rows of a tile. The report has the line of `load_rows`.
+#[kernel]
+fn rows_not_waited_for(x: TensorMap<f32, 2>, _y: TensorMapMut<f32, 2>, z: GlobalMut<f32>) {
+    let i = thread::index_in_block() as usize;
+    let tiles = shared_array![f32; 2 * TILE + 60];
+    let tile = SharedTile::<f32, 8, 8, Swizzle32>::at(tiles.aligned(256), 0);
+    let full = barrier_of(shared_array![u64; 1], 0);
+    if i == 0 {
+        let _ = full.arrive_and_expect(BYTES);
+        x.load_rows([0, 0], tile.rows::<8>(0), full); // race
+        z.store(i, tile.load(0, i)); // race
     }
     full.wait_parity(false);
 }

@@ -101,7 +101,9 @@ macro_rules! maps {
                 to: RowMajorPart<T, R, ROWS, COLUMNS, L>,
                 barrier: Barrier,
             ) {
-                self.each_panel(at, to, |at, panel| self.load(at, panel, barrier));
+                for (at, panel) in self.panels(at, to) {
+                    self.load(at, panel, barrier);
+                }
             }
 
             /// Begins to copy the same elements as [`load_rows`](Self::load_rows) to the corresponding rows in each
@@ -115,29 +117,30 @@ macro_rules! maps {
                 barrier: Barrier,
                 ranks: u16,
             ) {
-                self.each_panel(at, to, |at, panel| self.load_multicast(at, panel, barrier, ranks));
+                for (at, panel) in self.panels(at, to) {
+                    self.load_multicast(at, panel, barrier, ranks);
+                }
             }
 
-            /// Calls `copy` with the coordinates and elements of each panel of `rows`.
+            /// Returns the coordinates and elements of each panel of `rows`.
             #[inline(always)]
             #[track_caller]
-            fn each_panel<const R: usize, const ROWS: usize, const COLUMNS: usize, L: PanelLayout>(
+            fn panels<const R: usize, const ROWS: usize, const COLUMNS: usize, L: PanelLayout>(
                 &self,
                 at: [i32; D],
                 rows: RowMajorPart<T, R, ROWS, COLUMNS, L>,
-                mut copy: impl FnMut([i32; D], Shared<T>),
-            ) {
+            ) -> impl Iterator<Item = ([i32; D], Shared<T>)> + use<T, D, R, ROWS, COLUMNS, L> {
                 const {
                     assert!(D >= 2, "a tile has two dimensions");
                     assert!(R <= 256, "a box has at most 256 rows: copy the rows in parts");
                 }
                 let panel_columns = RowMajorPart::<T, R, ROWS, COLUMNS, L>::PANEL;
                 backend::check_map_tile(self.handle, [panel_columns, R], L::SWIZZLE);
-                for panel in 0..RowMajorPart::<T, R, ROWS, COLUMNS, L>::PANELS {
+                (0..RowMajorPart::<T, R, ROWS, COLUMNS, L>::PANELS).map(move |panel| {
                     let mut at = at;
                     at[0] += (panel * panel_columns) as i32;
-                    copy(at, rows.panel(panel));
-                }
+                    (at, rows.panel(panel))
+                })
             }
 
             /// Prefetches the box at the coordinates `at` to the L2 cache. The simulator only checks the coordinates.
