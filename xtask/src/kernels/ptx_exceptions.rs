@@ -34,8 +34,8 @@ pub(super) const EXCEPTIONS: &[Exception] = &[
     },
     Exception {
         kernels: "tensor_multicast",
-        barriers: Barriers { block: 2, warp: 0 },
-        reason: "the barriers of the cluster are named `sync` and `wait`; in older PTX they are those of the block",
+        barriers: Barriers { block: 1, warp: 0 },
+        reason: "the barrier of the cluster is named `wait`; in older PTX it is one of the block",
     },
     Exception {
         kernels: "matmul_pipelined",
