@@ -10,8 +10,8 @@ pub(super) fn cases() -> Vec<Case> {
     let mut add = |kernel: &'static [&'static str; 1], what: &str, work: fn(&Device) -> Result<(), CaseError>| {
         cases.push(Case::new("tensor_library", kernel[0], kernel, what, move |stage| work(&stage.device)));
     };
-    add(&["bulk_copy"], "2 blocks, a tile each", copy);
-    add(&["bulk_pipeline"], "a block, 5 tiles in two stages", pipeline);
+    add(&["bulk_copy"], "2 blocks, a tile each", |device| copy(device, 2));
+    add(&["bulk_pipeline"], "a block, 5 tiles in two stages", |device| pipeline(device, 5));
     add(&["bulk_reduce"], "2 blocks, a tile of f32 each", reduce);
     add(&["bulk_combine"], "a block, five operations with u32", combine);
     add(&["bulk_exchange"], "a cluster of 2 blocks", exchange);
@@ -27,15 +27,17 @@ fn numbers(n: usize) -> Vec<u32> {
     (0..n as u32).map(|i| i.wrapping_mul(0x9E37_79B9)).collect()
 }
 
-pub(super) fn copy(device: &Device) -> Result<(), CaseError> {
-    let x = numbers(2 * TILE);
+/// Copies each of `tiles` tiles by a block.
+pub(super) fn copy(device: &Device, tiles: usize) -> Result<(), CaseError> {
+    let x = numbers(tiles * TILE);
     let (dx, mut y) = (device.upload(&x)?, device.zeroed(x.len())?);
-    device.launch(LaunchConfig::new(2, 64), kernels::bulk_copy(dx.view(), y.view_mut()))?;
+    device.launch(LaunchConfig::new(tiles as u32, 64), kernels::bulk_copy(dx.view(), y.view_mut()))?;
     equal("y", &y.download()?, &x.iter().map(|x| x.wrapping_add(1)).collect::<Vec<u32>>())
 }
 
-pub(super) fn pipeline(device: &Device) -> Result<(), CaseError> {
-    let x = numbers(5 * TILE);
+/// Copies `tiles` tiles by one block.
+pub(super) fn pipeline(device: &Device, tiles: usize) -> Result<(), CaseError> {
+    let x = numbers(tiles * TILE);
     let (dx, mut y) = (device.upload(&x)?, device.zeroed(x.len())?);
     device.launch(LaunchConfig::new(1, 64), kernels::bulk_pipeline(dx.view(), y.view_mut()))?;
     equal("y", &y.download()?, &x)

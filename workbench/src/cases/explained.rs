@@ -11,7 +11,7 @@ use crate::case::CaseError;
 use crate::subjects::resources;
 
 /// Returns the figures of the only kernel that `run` launches.
-fn figures(run: impl FnOnce(&Device) -> Result<(), CaseError>) -> KernelFigures {
+pub(super) fn figures(run: impl FnOnce(&Device) -> Result<(), CaseError>) -> KernelFigures {
     let explainer = Explainer::new(Gpu::default_gpu()).with_resources(resources::of);
     let ((), mut kernels) = explainer.profile(run).unwrap();
     assert_eq!(kernels.len(), 1);
@@ -123,7 +123,7 @@ fn products_of_warps_are_counted_by_the_type_of_their_factors() {
 #[test]
 fn bulk_copies_are_counted_with_the_bytes_in_flight() {
     let in_flight = |kernel: &KernelFigures| kernel.pipeline.map(|Pipeline { bytes, stages, .. }| (bytes, stages));
-    let kernel = figures(bulk::copy);
+    let kernel = figures(|device| bulk::copy(device, 2));
     assert_eq!(copies(&kernel), [("load", [2, 2048, 2048, 64, 64]), ("store", [2, 2048, 0, 64, 64])]);
     assert_eq!(
         (in_flight(&kernel), kernel.totals.sectors_read, kernel.totals.sectors_written),
@@ -131,7 +131,7 @@ fn bulk_copies_are_counted_with_the_bytes_in_flight() {
     );
     assert_eq!(kernel.bulk_copies.iter().map(BulkSite::what).collect::<Vec<_>>(), ["bulk load x", "bulk store y"]);
     // 5 tiles in two stages.
-    let kernel = figures(bulk::pipeline);
+    let kernel = figures(|device| bulk::pipeline(device, 5));
     assert_eq!(copies(&kernel), [("load", [5, 5120, 5120, 160, 160]), ("store", [5, 5120, 0, 160, 160])]);
     assert_eq!(in_flight(&kernel), Some((2048, 2)));
     // Each of two blocks loads half of 3 tiles for both.

@@ -32,6 +32,8 @@ pub fn kernels() -> impl Iterator<Item = &'static KernelInfo> {
 }
 
 #[cfg(test)]
+mod beside_ncu;
+#[cfg(test)]
 mod explained;
 #[cfg(test)]
 mod tests;
