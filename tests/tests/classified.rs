@@ -23,6 +23,22 @@ macro_rules! launch {
     }};
 }
 
+/// Launches a kernel on buffers of different numbers and returns the last one. The arguments are those of `launch!`.
+macro_rules! numbers {
+    ($device:ident, $config:expr, $kernel:path, $($len:expr),+) => {{
+        let mut first = 0;
+        let mut next = |len: usize| {
+            first += 1000;
+            (0..len as u32).map(|i| first + i).collect::<Vec<u32>>()
+        };
+        let mut buffers = [$($device.upload(&next($len))?),+];
+        let mut views = buffers.iter_mut().map(launch::Buffer::view_mut);
+        let mut next = |_: usize| views.next().unwrap();
+        $device.launch($config, $kernel($(next($len)),+))?;
+        buffers[buffers.len() - 1].download()
+    }};
+}
+
 /// Declares the cases of a file. A case is a kernel with its class and its launch. A second class, after `strictly`,
 /// applies under strict checks. Under strict checks, shuffles and votes do not order memory accesses.
 macro_rules! cases {
@@ -36,7 +52,7 @@ macro_rules! cases {
                 $(let what: crate::What = { let _ = what; $strictly };)?
                 what
             },
-            launch: |$device| $launch,
+            output: |$device| $launch.map(crate::Output::into_words),
         }),+];
     };
 }
@@ -80,6 +96,8 @@ mod grids;
 mod locks;
 #[path = "classified/loops.rs"]
 mod loops;
+#[path = "classified/on_gpu.rs"]
+mod on_gpu;
 #[path = "classified/producers.rs"]
 mod producers;
 #[path = "classified/scopes.rs"]
@@ -126,7 +144,25 @@ pub struct Case {
     what: What,
     /// The class under strict checks, for which shuffles and votes do not order memory accesses.
     strictly: What,
-    launch: fn(&Device) -> Result<(), Error>,
+    output: fn(&Device) -> Result<Vec<u32>, Error>,
+}
+
+/// The result of a case's launch.
+trait Output {
+    /// Returns the words that the launch wrote, if the case downloads them.
+    fn into_words(self) -> Vec<u32>;
+}
+
+impl Output for () {
+    fn into_words(self) -> Vec<u32> {
+        Vec::new()
+    }
+}
+
+impl Output for Vec<u32> {
+    fn into_words(self) -> Vec<u32> {
+        self
+    }
 }
 
 fn cases() -> impl Iterator<Item = &'static Case> {
@@ -157,6 +193,14 @@ fn cases() -> impl Iterator<Item = &'static Case> {
 }
 
 impl Case {
+    fn output(&self, device: &Device) -> Result<Vec<u32>, Error> {
+        (self.output)(device)
+    }
+
+    fn launch(&self, device: &Device) -> Result<(), Error> {
+        self.output(device).map(drop)
+    }
+
     fn expected(&self, what: What) -> Option<Report> {
         let (kind, array, marker) = match what {
             What::RaceFree => return None,
@@ -190,7 +234,7 @@ impl Case {
     /// case's class requires.
     fn wrong(&self, schedule: Schedule, checks: Checks) -> Option<String> {
         let what = if checks.shuffles_order_memory { self.what } else { self.strictly };
-        let result = (self.launch)(&checked(schedule, checks));
+        let result = self.launch(&checked(schedule, checks));
         let (found, expected) = (report(&result), self.expected(what));
         let text = |report: Option<&Report>| report.map_or_else(|| "nothing".to_owned(), ToString::to_string);
         (!is_as_expected(expected.as_ref(), found.as_ref())).then(|| {
@@ -245,7 +289,7 @@ fn further_orders_classify_right() {
     for case in cases().filter(|case| !case.is_slow()) {
         let (mut search, expected) = (Search::new(), case.expected(case.what));
         while search.tried() < ORDERS {
-            let run = |simulator| report(&(case.launch)(&Device::simulated(simulator)));
+            let run = |simulator| report(&case.launch(&Device::simulated(simulator)));
             let Some((schedule, found)) = search.try_next(&simulator, run) else { break };
             match (&expected, &found) {
                 (Some(_), None) => missed.push(format!("{} in {schedule}", case.name)),

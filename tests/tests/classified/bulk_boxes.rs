@@ -23,15 +23,19 @@ fn two_warps() -> LaunchConfig {
     LaunchConfig::new(1, TILE as u32)
 }
 
-/// Launches `$kernel` with maps of two matrices, and a vector with the elements of two boxes.
+/// Launches `$kernel` with maps of two matrices, and a vector with the elements of two boxes. Returns the bits of the
+/// second matrix and of the vector.
 macro_rules! boxes {
     ($device:ident, $config:expr, $kernel:path, $swizzle:expr) => {{
         use crate::bulk_boxes::{BOX, SHAPE, TILE};
-        let x = $device.zeroed::<f32>(SHAPE[0] * SHAPE[1])?;
-        let (mut y, mut z) = ($device.zeroed::<f32>(SHAPE[0] * SHAPE[1])?, $device.zeroed::<f32>(2 * TILE)?);
+        let numbers: Vec<f32> = (1..=SHAPE[0] * SHAPE[1]).map(|i| i as f32).collect();
+        let x = $device.upload(&numbers)?;
+        let (mut y, mut z) = ($device.upload(&[0.5_f32; SHAPE[0] * SHAPE[1]])?, $device.upload(&[0.5_f32; 2 * TILE])?);
         let from = $device.tensor_map(x.view(), SHAPE).tile(BOX).swizzle($swizzle).build()?;
         let to = $device.tensor_map(y.view_mut(), SHAPE).tile(BOX).swizzle($swizzle).build()?;
-        $device.launch($config, $kernel(from, to, z.view_mut()))
+        $device.launch($config, $kernel(from, to, z.view_mut()))?;
+        let (y, z) = (y.download()?, z.download()?);
+        Ok([y, z].concat().into_iter().map(f32::to_bits).collect::<Vec<u32>>())
     }};
 }
 

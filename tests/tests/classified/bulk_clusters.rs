@@ -31,11 +31,13 @@ fn barrier_of(words: Shared<u64>, index: usize, count: u32) -> Barrier {
     full
 }
 
-/// Launches a kernel that reads a buffer of the first length and writes one of the second.
+/// Launches a kernel that reads a buffer of the first length and writes one of the second. Returns the second buffer.
 macro_rules! multicast {
     ($device:ident, $kernel:ident, $from:expr, $to:expr) => {{
-        let (x, mut y) = ($device.zeroed::<u32>($from)?, $device.zeroed::<u32>($to)?);
-        $device.launch(two_blocks(), $kernel(x.view(), y.view_mut()))
+        let numbers: Vec<u32> = (1..=$from as u32).collect();
+        let (x, mut y) = ($device.upload(&numbers)?, $device.zeroed::<u32>($to)?);
+        $device.launch(two_blocks(), $kernel(x.view(), y.view_mut()))?;
+        y.download()
     }};
 }
 
@@ -47,13 +49,13 @@ cases! {
     multicast_again_after_arrivals: RaceFree, |device| multicast!(device, multicast_again_after_arrivals, 2 * TILE, 4 * TILE);
     multicast_again_while_the_other_block_reads: Race("tile"), |device| multicast!(device, multicast_again_while_the_other_block_reads, 2 * TILE, 4 * TILE);
     barrier_of_a_block_without_fence: Unfenced("words"), |device| multicast!(device, barrier_of_a_block_without_fence, TILE, 2 * TILE);
-    arrival_at_a_barrier_without_fence: Race("words"), |device| launch!(device, two_blocks(), arrival_at_a_barrier_without_fence, 1, TILE);
-    arrival_at_a_barrier_with_fence: RaceFree, |device| launch!(device, two_blocks(), arrival_at_a_barrier_with_fence, 1, TILE);
+    arrival_at_a_barrier_without_fence: Race("words"), |device| numbers!(device, two_blocks(), arrival_at_a_barrier_without_fence, 1, TILE);
+    arrival_at_a_barrier_with_fence: RaceFree, |device| numbers!(device, two_blocks(), arrival_at_a_barrier_with_fence, 1, TILE);
     multicast_without_a_barrier_of_the_cluster: Remote("tile"), |device| multicast!(device, multicast_without_a_barrier_of_the_cluster, TILE, 2 * TILE);
-    sent_to_the_other_block: RaceFree, |device| launch!(device, two_blocks(), sent_to_the_other_block, TILE, 2 * TILE);
-    sent_without_proxy_fence: Unfenced("tile"), |device| launch!(device, two_blocks(), sent_without_proxy_fence, TILE, 2 * TILE);
-    overwritten_after_sending: Race("tile"), |device| launch!(device, two_blocks(), overwritten_after_sending, TILE, 2 * TILE);
-    overwritten_after_the_other_block_has_received: RaceFree, |device| launch!(device, two_blocks(), overwritten_after_the_other_block_has_received, TILE, 2 * TILE);
+    sent_to_the_other_block: RaceFree, |device| numbers!(device, two_blocks(), sent_to_the_other_block, TILE, 2 * TILE);
+    sent_without_proxy_fence: Unfenced("tile"), |device| numbers!(device, two_blocks(), sent_without_proxy_fence, TILE, 2 * TILE);
+    overwritten_after_sending: Race("tile"), |device| numbers!(device, two_blocks(), overwritten_after_sending, TILE, 2 * TILE);
+    overwritten_after_the_other_block_has_received: RaceFree, |device| numbers!(device, two_blocks(), overwritten_after_the_other_block_has_received, TILE, 2 * TILE);
 }
 
 // Sound: each block announces the bytes at its own barrier and waits there.

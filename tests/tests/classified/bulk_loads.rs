@@ -30,28 +30,28 @@ fn barrier_of(words: Shared<u64>, index: usize, count: u32) -> Barrier {
 
 cases! {
     "bulk_loads.rs";
-    loaded_and_waited: RaceFree, |device| launch!(device, two_warps(), loaded_and_waited, TILE, TILE);
-    loaded_and_not_waited: Race("tile"), |device| launch!(device, two_warps(), loaded_and_not_waited, TILE, TILE);
-    waited_by_one_thread: Race("tile"), |device| launch!(device, two_warps(), waited_by_one_thread, TILE, TILE);
-    waited_by_one_thread_before_a_barrier: RaceFree, |device| launch!(device, two_warps(), waited_by_one_thread_before_a_barrier, TILE, TILE);
-    waited_for_the_other_parity: Race("tile"), |device| launch!(device, two_warps(), waited_for_the_other_parity, TILE, TILE);
-    two_halves: RaceFree, |device| launch!(device, two_warps(), two_halves, TILE, TILE);
-    one_half_expected: Race("tile"), |device| launch!(device, two_warps(), one_half_expected, TILE, TILE);
-    two_tiles_expected: Stuck, |device| launch!(device, two_warps(), two_tiles_expected, TILE, TILE);
-    expected_in_two_parts: RaceFree, |device| launch!(device, two_warps(), expected_in_two_parts, TILE, TILE);
-    not_expected: Race("tile"), |device| launch!(device, two_warps(), not_expected, TILE, TILE);
-    one_arrival_of_two: Stuck, |device| launch!(device, two_warps(), one_arrival_of_two, TILE, TILE);
-    two_producers: RaceFree, |device| launch!(device, two_warps(), two_producers, TILE, TILE);
-    stored_while_loading: Race("tile"), |device| launch!(device, two_warps(), stored_while_loading, TILE, TILE);
-    stored_after_loading: RaceFree, |device| launch!(device, two_warps(), stored_after_loading, TILE, TILE);
-    loaded_again_after_a_barrier: RaceFree, |device| launch!(device, two_warps(), loaded_again_after_a_barrier, 2 * TILE, 2 * TILE);
-    loaded_again_too_early: Race("tile"), |device| launch!(device, two_warps(), loaded_again_too_early, 2 * TILE, 2 * TILE);
-    loaded_again_after_arrivals: RaceFree, |device| launch!(device, two_warps(), loaded_again_after_arrivals, 2 * TILE, 2 * TILE);
-    loaded_again_after_the_arrivals_of_one_warp: Race("tile"), |device| launch!(device, two_warps(), loaded_again_after_the_arrivals_of_one_warp, 2 * TILE, 2 * TILE);
-    two_copies_to_one_place: Race("tile"), |device| launch!(device, two_warps(), two_copies_to_one_place, TILE, TILE);
-    not_waited_at_the_end: Misuse, |device| launch!(device, two_warps(), not_waited_at_the_end, TILE, TILE);
-    misaligned_tile: Misuse, |device| launch!(device, two_warps(), misaligned_tile, TILE, TILE);
-    misaligned_size: Misuse, |device| launch!(device, two_warps(), misaligned_size, TILE, TILE);
+    loaded_and_waited: RaceFree, |device| numbers!(device, two_warps(), loaded_and_waited, TILE, TILE);
+    loaded_and_not_waited: Race("tile"), |device| numbers!(device, two_warps(), loaded_and_not_waited, TILE, TILE);
+    waited_by_one_thread: Race("tile"), |device| numbers!(device, two_warps(), waited_by_one_thread, TILE, TILE);
+    waited_by_one_thread_before_a_barrier: RaceFree, |device| numbers!(device, two_warps(), waited_by_one_thread_before_a_barrier, TILE, TILE);
+    waited_for_the_other_parity: Race("tile"), |device| numbers!(device, two_warps(), waited_for_the_other_parity, TILE, TILE);
+    two_halves: RaceFree, |device| numbers!(device, two_warps(), two_halves, TILE, TILE);
+    one_half_expected: Race("tile"), |device| numbers!(device, two_warps(), one_half_expected, TILE, TILE);
+    two_tiles_expected: Stuck, |device| numbers!(device, two_warps(), two_tiles_expected, TILE, TILE);
+    expected_in_two_parts: RaceFree, |device| numbers!(device, two_warps(), expected_in_two_parts, TILE, TILE);
+    not_expected: Race("tile"), |device| numbers!(device, two_warps(), not_expected, TILE, TILE);
+    one_arrival_of_two: Stuck, |device| numbers!(device, two_warps(), one_arrival_of_two, TILE, TILE);
+    two_producers: RaceFree, |device| numbers!(device, two_warps(), two_producers, TILE, TILE);
+    stored_while_loading: Race("tile"), |device| numbers!(device, two_warps(), stored_while_loading, TILE, TILE);
+    stored_after_loading: RaceFree, |device| numbers!(device, two_warps(), stored_after_loading, TILE, TILE);
+    loaded_again_after_a_barrier: RaceFree, |device| numbers!(device, two_warps(), loaded_again_after_a_barrier, 2 * TILE, 2 * TILE);
+    loaded_again_too_early: Race("tile"), |device| numbers!(device, two_warps(), loaded_again_too_early, 2 * TILE, 2 * TILE);
+    loaded_again_after_arrivals: RaceFree, |device| numbers!(device, two_warps(), loaded_again_after_arrivals, 2 * TILE, 2 * TILE);
+    loaded_again_after_the_arrivals_of_one_warp: Race("tile"), |device| numbers!(device, two_warps(), loaded_again_after_the_arrivals_of_one_warp, 2 * TILE, 2 * TILE);
+    two_copies_to_one_place: Race("tile"), |device| numbers!(device, two_warps(), two_copies_to_one_place, TILE, TILE);
+    not_waited_at_the_end: Misuse, |device| numbers!(device, two_warps(), not_waited_at_the_end, TILE, TILE);
+    misaligned_tile: Misuse, |device| numbers!(device, two_warps(), misaligned_tile, TILE, TILE);
+    misaligned_size: Misuse, |device| numbers!(device, two_warps(), misaligned_size, TILE, TILE);
 }
 
 // Sound: every thread waits for the phase.

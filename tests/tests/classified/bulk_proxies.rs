@@ -30,16 +30,16 @@ fn barrier_of(words: Shared<u64>, index: usize, count: u32) -> Barrier {
 
 cases! {
     "bulk_proxies.rs";
-    initialised_without_fence: Unfenced("words"), |device| launch!(device, two_warps(), initialised_without_fence, TILE, TILE);
-    initialised_with_a_proxy_fence: RaceFree, |device| launch!(device, two_warps(), initialised_with_a_proxy_fence, TILE, TILE);
-    cleared_without_proxy_fence: Unfenced("tile"), |device| launch!(device, two_warps(), cleared_without_proxy_fence, TILE, TILE);
-    cleared_with_proxy_fence: RaceFree, |device| launch!(device, two_warps(), cleared_with_proxy_fence, TILE, TILE);
-    proxy_fence_of_the_issuer: RaceFree, |device| launch!(device, two_warps(), proxy_fence_of_the_issuer, TILE, TILE);
-    proxy_fence_before_the_stores: Unfenced("tile"), |device| launch!(device, two_warps(), proxy_fence_before_the_stores, TILE, TILE);
-    source_written_without_proxy_fence: Unfenced("x"), |device| launch!(device, two_warps(), source_written_without_proxy_fence, TILE, TILE);
-    source_written_with_proxy_fence: RaceFree, |device| launch!(device, two_warps(), source_written_with_proxy_fence, TILE, TILE);
-    source_written_while_loading: Race("x"), |device| launch!(device, two_warps(), source_written_while_loading, TILE, TILE);
-    source_written_after_loading: RaceFree, |device| launch!(device, two_warps(), source_written_after_loading, TILE, TILE);
+    initialised_without_fence: Unfenced("words"), |device| numbers!(device, two_warps(), initialised_without_fence, TILE, TILE);
+    initialised_with_a_proxy_fence: RaceFree, |device| numbers!(device, two_warps(), initialised_with_a_proxy_fence, TILE, TILE);
+    cleared_without_proxy_fence: Unfenced("tile"), |device| numbers!(device, two_warps(), cleared_without_proxy_fence, TILE, TILE);
+    cleared_with_proxy_fence: RaceFree, |device| numbers!(device, two_warps(), cleared_with_proxy_fence, TILE, TILE);
+    proxy_fence_of_the_issuer: RaceFree, |device| numbers!(device, two_warps(), proxy_fence_of_the_issuer, TILE, TILE);
+    proxy_fence_before_the_stores: Unfenced("tile"), |device| numbers!(device, two_warps(), proxy_fence_before_the_stores, TILE, TILE);
+    source_written_without_proxy_fence: Unfenced("x"), |device| numbers!(device, two_warps(), source_written_without_proxy_fence, TILE, TILE);
+    source_written_with_proxy_fence: RaceFree, |device| numbers!(device, two_warps(), source_written_with_proxy_fence, TILE, TILE);
+    source_written_while_loading: Race("x"), |device| numbers!(device, two_warps(), source_written_while_loading, TILE, TILE);
+    source_written_after_loading: RaceFree, |device| numbers!(device, two_warps(), source_written_after_loading, TILE, TILE);
 }
 
 // Faulty: a copy arrives at a barrier whose initialisation no fence makes known to it.

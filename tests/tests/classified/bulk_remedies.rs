@@ -29,7 +29,7 @@ fn remedies_cure() {
         let find = |name| cases().find(|case| case.name == name).unwrap_or_else(|| panic!("no case {name}"));
         assert_eq!(find(cured).what, What::RaceFree, "{cured}");
         for schedule in Schedule::HOSTILE {
-            let found = match (find(faulty).launch)(&checked(schedule, Checks::default())) {
+            let found = match find(faulty).launch(&checked(schedule, Checks::default())) {
                 Err(Error::Fault(fault)) => fault.remedy(),
                 other => panic!("{faulty}, {schedule}: {other:?}"),
             };
@@ -45,7 +45,7 @@ fn the_order_before_a_copy_is_a_remedy() {
         let mut found = Vec::new();
         for schedule in Schedule::HOSTILE {
             let case = cases().find(|case| case.name == faulty).unwrap_or_else(|| panic!("no case {faulty}"));
-            match (case.launch)(&checked(schedule, Checks::default())) {
+            match case.launch(&checked(schedule, Checks::default())) {
                 Err(Error::Fault(fault)) => found.extend(fault.remedy()),
                 other => panic!("{faulty}, {schedule}: {other:?}"),
             }

@@ -18,27 +18,27 @@ fn two_warps() -> LaunchConfig {
 
 cases! {
     "bulk_stores.rs";
-    stored_and_waited: RaceFree, |device| launch!(device, two_warps(), stored_and_waited, TILE);
-    stored_without_proxy_fence: Unfenced("tile"), |device| launch!(device, two_warps(), stored_without_proxy_fence, TILE);
-    stored_without_barrier: Race("tile"), |device| launch!(device, two_warps(), stored_without_barrier, TILE);
-    overwritten_before_it_was_read: Race("tile"), |device| launch!(device, two_warps(), overwritten_before_it_was_read, TILE);
-    overwritten_after_it_was_read: RaceFree, |device| launch!(device, two_warps(), overwritten_after_it_was_read, TILE);
-    overwritten_without_a_barrier: Race("tile"), |device| launch!(device, two_warps(), overwritten_without_a_barrier, TILE);
-    overwritten_by_the_same_thread: RaceFree, |device| launch!(device, two_warps(), overwritten_by_the_same_thread, TILE);
-    waited_without_commit: Race("tile"), |device| launch!(device, two_warps(), waited_without_commit, TILE);
-    waited_by_another_thread: Race("tile"), |device| launch!(device, two_warps(), waited_by_another_thread, TILE);
-    read_back_after_its_source_was_read: Race("y"), |device| launch!(device, two_warps(), read_back_after_its_source_was_read, TILE);
-    read_back_after_its_end: RaceFree, |device| launch!(device, two_warps(), read_back_after_its_end, TILE);
-    the_first_of_two_groups: RaceFree, |device| launch!(device, two_warps(), the_first_of_two_groups, 2 * TILE);
-    the_second_of_two_groups: Race("tile"), |device| launch!(device, two_warps(), the_second_of_two_groups, 2 * TILE);
-    stored_twice_to_one_place: Race("y"), |device| launch!(device, two_warps(), stored_twice_to_one_place, TILE);
-    stored_one_after_the_other: RaceFree, |device| launch!(device, two_warps(), stored_one_after_the_other, TILE);
-    added_by_several_blocks: RaceFree, |device| launch!(device, LaunchConfig::new(3, 64), added_by_several_blocks, TILE);
-    added_and_read: Race("y"), |device| launch!(device, two_warps(), added_and_read, TILE);
-    stored_and_loaded: Race("y"), |device| launch!(device, two_warps(), stored_and_loaded, TILE);
-    stored_and_loaded_after_the_end: RaceFree, |device| launch!(device, two_warps(), stored_and_loaded_after_the_end, TILE);
-    store_not_waited_at_the_end: Misuse, |device| launch!(device, two_warps(), store_not_waited_at_the_end, TILE);
-    misaligned_target: Misuse, |device| launch!(device, two_warps(), misaligned_target, TILE + 1);
+    stored_and_waited: RaceFree, |device| numbers!(device, two_warps(), stored_and_waited, TILE);
+    stored_without_proxy_fence: Unfenced("tile"), |device| numbers!(device, two_warps(), stored_without_proxy_fence, TILE);
+    stored_without_barrier: Race("tile"), |device| numbers!(device, two_warps(), stored_without_barrier, TILE);
+    overwritten_before_it_was_read: Race("tile"), |device| numbers!(device, two_warps(), overwritten_before_it_was_read, TILE);
+    overwritten_after_it_was_read: RaceFree, |device| numbers!(device, two_warps(), overwritten_after_it_was_read, TILE);
+    overwritten_without_a_barrier: Race("tile"), |device| numbers!(device, two_warps(), overwritten_without_a_barrier, TILE);
+    overwritten_by_the_same_thread: RaceFree, |device| numbers!(device, two_warps(), overwritten_by_the_same_thread, TILE);
+    waited_without_commit: Race("tile"), |device| numbers!(device, two_warps(), waited_without_commit, TILE);
+    waited_by_another_thread: Race("tile"), |device| numbers!(device, two_warps(), waited_by_another_thread, TILE);
+    read_back_after_its_source_was_read: Race("y"), |device| numbers!(device, two_warps(), read_back_after_its_source_was_read, TILE);
+    read_back_after_its_end: RaceFree, |device| numbers!(device, two_warps(), read_back_after_its_end, TILE);
+    the_first_of_two_groups: RaceFree, |device| numbers!(device, two_warps(), the_first_of_two_groups, 2 * TILE);
+    the_second_of_two_groups: Race("tile"), |device| numbers!(device, two_warps(), the_second_of_two_groups, 2 * TILE);
+    stored_twice_to_one_place: Race("y"), |device| numbers!(device, two_warps(), stored_twice_to_one_place, TILE);
+    stored_one_after_the_other: RaceFree, |device| numbers!(device, two_warps(), stored_one_after_the_other, TILE);
+    added_by_several_blocks: RaceFree, |device| numbers!(device, LaunchConfig::new(3, 64), added_by_several_blocks, TILE);
+    added_and_read: Race("y"), |device| numbers!(device, two_warps(), added_and_read, TILE);
+    stored_and_loaded: Race("y"), |device| numbers!(device, two_warps(), stored_and_loaded, TILE);
+    stored_and_loaded_after_the_end: RaceFree, |device| numbers!(device, two_warps(), stored_and_loaded_after_the_end, TILE);
+    store_not_waited_at_the_end: Misuse, |device| numbers!(device, two_warps(), store_not_waited_at_the_end, TILE);
+    misaligned_target: Misuse, |device| numbers!(device, two_warps(), misaligned_target, TILE + 1);
 }
 
 // Sound: a fence and a barrier precede the copy, and its thread waits for it.

@@ -116,7 +116,7 @@ pub fn cost() {
     type Launch = Box<dyn Fn(&Device) -> Result<(), Error>>;
     let shapes = shapes().map(|shape| (shape.name, Box::new(shape.launch) as Launch));
     let cases = cases().filter(|case| case.what == What::RaceFree);
-    let cases = cases.map(|case| (case.name, Box::new(case.launch) as Launch));
+    let cases = cases.map(|case| (case.name, Box::new(move |device: &Device| case.launch(device)) as Launch));
     let sound = families::sound();
     let sound = sound.map(|(name, run)| (name, Box::new(move |device: &Device| run(device).map(drop)) as Launch));
     println!("{:44}{:>12}{:>10}{:>10}{:>10}", "", "unchecked/us", "natural", "mean", "worst");

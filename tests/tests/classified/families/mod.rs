@@ -138,6 +138,16 @@ pub fn sound() -> impl Iterator<Item = (&'static str, Run)> {
     cases().filter(|case| case.verdict == Sound).map(|case| (case.name, case.run))
 }
 
+/// Launches the kernel `name` of tensor cores or warpgroups on `device` and describes its results.
+pub fn outcome(name: &str, device: &Device) -> String {
+    let case = warpgroups::CASES.into_iter().chain([products::CASES]).flatten().find(|case| case.name == name).unwrap();
+    match (case.run)(device) {
+        Ok(y) if (case.is_right)(&y) => "right".to_owned(),
+        Ok(y) => format!("wrong values: {y:?}"),
+        Err(error) => format!("error: {error}"),
+    }
+}
+
 /// Returns the configuration of a launch of `blocks` blocks of `threads` threads.
 fn grid(blocks: u32, threads: impl Into<Dim3>) -> LaunchConfig {
     LaunchConfig::new(blocks, threads)
