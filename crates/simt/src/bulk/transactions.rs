@@ -16,7 +16,7 @@ pub(crate) const MAX_BYTES: i64 = (1 << 20) - 1;
 /// A bulk copy whose bytes arrive at a barrier.
 pub(crate) struct CopyToBarrier {
     /// The bytes of shared memory that the copy writes.
-    pub(crate) target: Range<usize>,
+    target: Range<usize>,
     /// The number of bytes that arrive.
     pub(crate) bytes: usize,
     /// The rank of the issuer's block, and the issuer.
@@ -66,11 +66,19 @@ struct Transactions {
 }
 
 impl Transactions {
-    /// Returns the last phase that has ended if it did not count the bytes of a copy to `address`: the expected number
-    /// of bytes, the bytes of all its copies, and the thread that expected bytes last.
-    fn short_phase(&self, address: usize) -> Option<(i64, usize, Option<(Thread, Line)>)> {
+    /// Returns the last phase that has ended if it did not count the bytes of a copy to `address`. `barrier` is the
+    /// address of this barrier.
+    fn short_phase(&self, barrier: u32, address: usize) -> Option<ShortPhase> {
         let before = self.before.as_ref()?;
-        let found = |copied: usize| Some((before.expected, copied, before.by));
+        let found = |copied: usize| {
+            Some(ShortPhase {
+                barrier: None,
+                address: barrier as usize,
+                expected: before.expected as u64,
+                copied: copied as u64,
+                by: before.by.map(|(thread, at)| (thread.index(), at.into())),
+            })
+        };
         if before.writes(address).is_some_and(|copy| !copy.has_arrived) {
             return found(before.copied());
         }
@@ -154,15 +162,8 @@ impl TransactionCounts {
     /// Returns a phase that has ended without the bytes of a copy that writes to `address`, and its barrier.
     pub(crate) fn short_phase(&self, address: usize) -> Option<ShortPhase> {
         let all = self.0.borrow();
-        let short = all.iter().filter_map(|(barrier, count)| Some((*barrier, count.short_phase(address)?)));
-        let (barrier, (expected, copied, by)) = short.min_by_key(|(barrier, _)| *barrier)?;
-        Some(ShortPhase {
-            barrier: None,
-            address: barrier as usize,
-            expected: expected as u64,
-            copied: copied as u64,
-            by: by.map(|(thread, at)| (thread.index(), at.into())),
-        })
+        let short = all.iter().filter_map(|(barrier, count)| count.short_phase(*barrier, address));
+        short.min_by_key(|short| short.address)
     }
 
     /// Returns the state of the current phase for a report, or `None` if the phase waits for no bytes.
