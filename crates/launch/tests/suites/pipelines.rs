@@ -139,8 +139,9 @@ fn overlapping_tiles_have_their_names() {
 fn a_report_of_waiting_threads_begins_with_the_cause() {
     let long = |bytes, state: &str| {
         format!(
-            "no progress: phase 0 (parity false) of the barrier `full[0]` never ends, because it {state}. Thread (64, 0, 0) \
-             was the last to expect bytes, at {}: {bytes} are expected and 512 have arrived. Expect exactly the bytes",
+            "no progress: phase 0 (parity false) of the barrier `full[0]` never ends, because it {state}. Thread \
+             (64, 0, 0) was the last to expect bytes, at {}: {bytes} are expected and 512 have arrived. Expect exactly \
+             the bytes",
             place_of_expect()
         )
     };

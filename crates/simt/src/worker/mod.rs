@@ -39,8 +39,8 @@ pub(crate) const VAIN_ROUNDS: u64 = 64;
 /// A launch counts as deadlocked after this many polls and [`VAIN_ROUNDS`] rounds over all stalled blocks without
 /// progress.
 pub(crate) const VAIN_POLLS: u64 = 1 << 17;
-/// Replaces [`VAIN_ROUNDS`] if all threads do nothing but wait. Each block must then have made as many polls for each of
-/// its threads, so that every thread has read what it waits for.
+/// Replaces [`VAIN_ROUNDS`] if all threads do nothing but wait. Each block must then have made as many polls for each
+/// of its threads, so that every thread has read what it waits for.
 pub(crate) const VAIN_ROUNDS_OF_WAITS: u64 = 4;
 /// A hold ends after this many rounds over all stalled blocks without progress, or in which a block has used its whole
 /// turn.

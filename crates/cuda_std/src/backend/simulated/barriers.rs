@@ -53,13 +53,13 @@ fn check_arrival(address: u32, before: u64) {
     match bulk::own_expectation(address) {
         Some(at) => misuse(&format!(
             "an arrival too many at {name}, whose phase has all its arrivals and waits for bytes that this thread has \
-             expected at {at}: let this thread wait before it arrives again, in a pipeline for the phase of the barrier \
-             at which the readers arrive when they have released the stage"
+             expected at {at}: let this thread wait before it arrives again, in a pipeline for the phase of the \
+             barrier at which the readers arrive when they have released the stage"
         )),
         None => misuse(&format!(
-            "an arrival too many at {name}, whose phase has all its arrivals and waits for bytes: give `init` the number \
-             of arrivals of a phase, including those of `arrive_and_expect`, and let each thread wait for the phase \
-             before it arrives again"
+            "an arrival too many at {name}, whose phase has all its arrivals and waits for bytes: give `init` the \
+             number of arrivals of a phase, including those of `arrive_and_expect`, and let each thread wait for the \
+             phase before it arrives again"
         )),
     }
 }

@@ -159,8 +159,8 @@ impl fmt::Display for Remedy {
             Self::BetweenOperations => {
                 "nothing orders the two operations: before the second one begins, wait for the end of the first (for a \
                  load the phase of its barrier, for a store `bulk::wait` or, if it only reads, `bulk::wait_read`), and \
-                 let the waiting threads synchronise with the thread that begins the second (in a pipeline, the loading \
-                 thread waits for the barrier at which the readers of the stage arrive)"
+                 let the waiting threads synchronise with the thread that begins the second (in a pipeline, the \
+                 loading thread waits for the barrier at which the readers of the stage arrive)"
             }
             Self::ExpectAllBytes => {
                 "expect the bytes of all copies that arrive in the phase: pass their sum to `arrive_and_expect` or \
