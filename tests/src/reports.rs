@@ -102,6 +102,8 @@ pub fn report(result: &Result<(), Error>) -> Option<Report> {
         Err(Error::Fault(fault)) => fault,
         Err(error) => panic!("no fault of a kernel: {error}"),
     };
+    let all = format!("{fault:?}");
+    assert!(!all.contains("cuda_std/src/"), "a report names a line of the device library: {fault}");
     let here = fault.location.as_ref().map(place);
     let (kind, array, there) = match &fault.kind {
         FaultKind::Race(race)

@@ -134,6 +134,7 @@ impl Barrier {
     #[inline(always)]
     #[track_caller]
     pub fn await_parity(self, parity: bool) {
+        let _wait = backend::begin_barrier_wait();
         while !self.try_wait_parity(parity) {}
     }
 
@@ -158,6 +159,7 @@ impl Barrier {
     #[inline(always)]
     #[track_caller]
     pub fn wait(self, arrival: Arrival) {
+        let _wait = backend::begin_barrier_wait();
         while !self.is_over(arrival) {}
     }
 
@@ -167,6 +169,7 @@ impl Barrier {
     #[inline(always)]
     #[track_caller]
     pub fn wait_parity(self, parity: bool) {
+        let _wait = backend::begin_barrier_wait();
         while !backend::barrier_parity_is_over(self.address, parity) {}
     }
 

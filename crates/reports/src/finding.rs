@@ -3,7 +3,7 @@
 use serde::Serialize;
 use simt::{
     CallPath, CallStep, ClusterMisuse, Dim3, Fault, FaultKind, Note, NoteKind, RaceSide, Redundant, RemoteAccess,
-    SourceLocation, Whereabouts,
+    SourceLocation, Wait, Whereabouts,
 };
 
 use crate::source;
@@ -107,6 +107,13 @@ impl Finding {
                 }
             }
             FaultKind::BarrierNotReached { missing, .. } => finding.there = there(missing),
+            FaultKind::NoProgress { waits, .. } => {
+                let expected = |wait: &Wait| {
+                    let (thread, at) = wait.phase.as_ref()?.bytes.as_ref()?.by.as_ref()?;
+                    Some(Side::new(Some(wait.block), Some(*thread), at, Some("last to expect bytes".to_owned())))
+                };
+                finding.there = waits.iter().find_map(expected);
+            }
             FaultKind::ClusterBarrierNotReached { block, missing, .. } => {
                 finding.there =
                     missing.location.as_ref().map(|at| Side::new(Some(*block), Some(missing.thread), at, None));

@@ -182,7 +182,7 @@ pub use endless::LoopCount;
 pub use faults::bulk::BulkFault;
 pub use faults::older::OlderValue;
 pub use faults::pointer::{PointerFault, PointerProblem};
-pub use faults::race::{Element, MissedPhase, PastRow, Race, RaceAccess, RaceSide};
+pub use faults::race::{Element, MissedPhase, PastRow, Race, RaceAccess, RaceSide, ShortPhase};
 pub use faults::remedy::Remedy;
 pub use faults::remote::{ClusterMisuse, Lifetime, RemoteAccess};
 pub use faults::wait::{Bytes, Change, PhaseWait, Wait};

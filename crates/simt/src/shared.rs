@@ -11,11 +11,13 @@ use bytemuck::Pod;
 
 use crate::block::Block;
 use crate::block::arena::{ArrayInfo, LIMIT};
+use crate::bulk;
 use crate::current::{current, expect_current};
 use crate::faults::FaultKind;
 use crate::faults::wait::Barrier;
 use crate::memory::Scope;
 use crate::observe::{observe, takes_value, value_read};
+use crate::on_drop::OnDrop;
 use crate::raw::guard;
 use crate::region::{ArrayPosition, Space};
 use crate::source::Line;
@@ -254,8 +256,8 @@ pub fn arrive(address: u32, f: impl FnOnce(u64) -> (u64, bool)) -> u64 {
         is_over = ends;
         new
     });
-    if is_over && is_watching() {
-        expect_current("shared::arrive").notify(|watcher, block| watcher.end_phase(block, address as usize));
+    if is_over {
+        bulk::end_phase(expect_current("shared::arrive"), address);
     }
     old
 }
@@ -270,6 +272,20 @@ pub fn note_phase(address: u32, is_over: bool, phase: u64, missing: u32) {
         let read = PhaseRead { is_over, phase, missing };
         expect_current("shared::note_phase").notify(|watcher, block| watcher.phase_read(block, address as usize, read));
     }
+}
+
+/// Marks the calling thread as waiting for a phase of an `mbarrier` until the result is dropped. Meanwhile, the thread
+/// may only read the barrier's word in an endless loop. If all threads of a launch wait, it ends with a fault at once.
+#[inline]
+#[must_use = "the wait ends when this value is dropped"]
+pub fn begin_wait() -> impl Drop {
+    let set = |waits| {
+        if let Some(block) = current() {
+            block.run_queue.set_waits_for_phase(block.thread(), waits);
+        }
+    };
+    set(true);
+    OnDrop(move || set(false))
 }
 
 /// Returns the name that reports use for the `mbarrier` at `address`, such as "the barrier `full[0]`".

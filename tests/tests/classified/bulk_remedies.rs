@@ -8,7 +8,7 @@ use tests::checked;
 use crate::{What, cases};
 
 /// A faulty kernel, the remedy, and the cured kernel.
-const CURED: [(&str, Remedy, &str); 12] = [
+const CURED: [(&str, Remedy, &str); 14] = [
     ("loaded_and_not_waited", Remedy::WaitForOperation, "loaded_and_waited"),
     ("waited_by_one_thread", Remedy::WaitForOperation, "waited_by_one_thread_before_a_barrier"),
     ("initialised_without_fence", Remedy::InitFence, "loaded_and_waited"),
@@ -20,6 +20,8 @@ const CURED: [(&str, Remedy, &str); 12] = [
     ("read_back_after_its_source_was_read", Remedy::WaitForOperation, "read_back_after_its_end"),
     ("stored_twice_to_one_place", Remedy::BetweenOperations, "stored_one_after_the_other"),
     ("stored_and_loaded", Remedy::BetweenOperations, "stored_and_loaded_after_the_end"),
+    ("one_half_expected", Remedy::ExpectAllBytes, "two_halves"),
+    ("not_expected", Remedy::ExpectAllBytes, "loaded_and_waited"),
     ("sent_without_proxy_fence", Remedy::ProxyFence, "sent_to_the_other_block"),
 ];
 

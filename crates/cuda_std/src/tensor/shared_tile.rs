@@ -105,6 +105,15 @@ impl<T: Element, const ROWS: usize, const COLUMNS: usize, L: PanelLayout> Shared
         SharedTiles(Self::at(array, first))
     }
 
+    /// Returns the same tile. If it is in dynamic shared memory, the simulator's reports call it `name`.
+    ///
+    /// In a kernel, `let left = SharedTile::<…>::at(dynamic_shared(), 0);` names the tile `left` without this call.
+    #[inline(always)]
+    pub fn named(self, name: &'static str) -> Self {
+        backend::name_dynamic::<T>(name, self.address, Self::LEN);
+        self
+    }
+
     /// Returns the index of the first element behind a tile that begins at element `first` of an array.
     #[inline(always)]
     pub const fn end_of(first: usize) -> usize {
@@ -192,6 +201,13 @@ impl<T, const ROWS: usize, const COLUMNS: usize, L, const COUNT: usize> Copy
 impl<T: Element, const ROWS: usize, const COLUMNS: usize, L: PanelLayout, const COUNT: usize>
     SharedTiles<T, ROWS, COLUMNS, L, COUNT>
 {
+    /// Returns the same tiles, and gives all of them one name, like [`SharedTile::named`].
+    #[inline(always)]
+    pub fn named(self, name: &'static str) -> Self {
+        backend::name_dynamic::<T>(name, self.0.address, COUNT * SharedTile::<T, ROWS, COLUMNS, L>::LEN);
+        self
+    }
+
     /// Returns tile `index`, which must be below `COUNT`.
     #[inline(always)]
     #[track_caller]

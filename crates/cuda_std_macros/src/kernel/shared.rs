@@ -94,14 +94,25 @@ impl DynamicParts {
     }
 
     /// Returns true if `value` is `dynamic_shared().part(…)`, or calls `part` on a variable that holds dynamic shared
-    /// memory. A cast may follow.
+    /// memory. A cast may follow. Also returns true for tiles there: `SharedTile::at(dynamic_shared(), …)`.
     fn is_part(&self, value: &Expr) -> bool {
-        let Expr::MethodCall(call) = value else { return false };
+        let call = match value {
+            Expr::MethodCall(call) => call,
+            Expr::Call(call) => {
+                return is_tile(&call.func) && call.args.first().is_some_and(|array| self.is_array(array));
+            }
+            _ => return false,
+        };
         match call.method.to_string().as_str() {
             "part" => self.is_dynamic(&call.receiver) || self.is_part(&call.receiver),
             "cast" => self.is_part(&call.receiver),
             _ => false,
         }
+    }
+
+    /// Returns true if `value` is dynamic shared memory or a part of it.
+    fn is_array(&self, value: &Expr) -> bool {
+        self.is_dynamic(value) || self.is_part(value)
     }
 
     /// Returns true if `value` is `dynamic_shared()`, with or without a cast, or a variable that holds it.
@@ -118,6 +129,14 @@ impl DynamicParts {
             _ => false,
         }
     }
+}
+
+/// Returns true for the path `SharedTile::at` or `SharedTile::array_at`.
+fn is_tile(function: &Expr) -> bool {
+    let Expr::Path(function) = function else { return false };
+    let mut names = function.path.segments.iter().rev().map(|segment| &segment.ident);
+    names.next().is_some_and(|name| name == "at" || name == "array_at")
+        && names.next().is_some_and(|of| of == "SharedTile")
 }
 
 /// The names of the items that a body declares or imports.

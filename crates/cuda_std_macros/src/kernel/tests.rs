@@ -213,12 +213,16 @@ fn an_item_declares_an_array_unless_its_length_is_the_functions_own() {
                 let own = shared_array![f32; N];
                 let other = shared_array![f32; M];
                 let part = dynamic_shared::<f32>().part(0, N);
+                let tile = SharedTile::<f32, 8, 8, Plain16>::at(dynamic_shared(), 0);
+                let full = Barrier::at(dynamic_shared(), 64);
             }
         ),
     );
     assert!(text.contains("let own = shared_array ! [f32 ; N] ;"), "unexpected: {text}");
     assert!(text.contains("let other = shared_array ! [mod f32 ; M] ;"), "unexpected: {text}");
     assert!(text.contains("let part = dynamic_shared :: < f32 > () . part (0 , N) . named (\"part\") ;"), "{text}");
+    assert!(text.contains(". named (\"tile\")"), "{text}");
+    assert!(text.contains("let full = Barrier :: at (dynamic_shared () , 64) ;"), "{text}");
 }
 
 #[test]

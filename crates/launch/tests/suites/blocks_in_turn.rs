@@ -102,7 +102,7 @@ fn a_deadlock_names_who_waits_for_which_lock() {
             "for `locks[{other}]`, last changed by block ({other}, 0, 0), thread (0, 0, 0) at \
              crates/launch/tests/suites/blocks_in_turn.rs:"
         );
-        let waits = format!("; block ({block}, 0, 0), thread (0, 0, 0) waits at crates/launch");
+        let waits = format!(". Block ({block}, 0, 0), thread (0, 0, 0) waits at crates/launch");
         assert!(text.contains(&part) && text.contains(&waits), "{text}");
     }
 }

@@ -38,6 +38,7 @@ mod modules;
 mod names;
 mod ordering;
 mod phases;
+mod pipelines;
 mod queues;
 mod rare;
 mod read_only_loads;

@@ -67,7 +67,15 @@ impl Block {
                 || self.membership.is_waiting(thread)
         };
         let held_up = self.context.extent.iter().find(is_waiting).map(|thread| Box::new(self.whereabouts(thread)));
-        let waits = blocks.flat_map(Self::waits).take(MAX_WAITS).collect();
+        let waits: Vec<Wait> = blocks.flat_map(Self::waits).take(MAX_WAITS).collect();
+        // A thread that waits for bytes is nearer to the cause than the thread that has polled last.
+        let waits_for_bytes = |wait: &&Wait| wait.phase.as_ref().is_some_and(|phase| phase.bytes.is_some());
+        let mut own = waits.iter().filter(|wait| wait.block == self.context.index());
+        let starved = own.find(waits_for_bytes).and_then(|wait| {
+            let thread = self.context.extent.iter().find(|thread| thread.index() == wait.thread)?;
+            Some((Some(wait.location.clone()), thread))
+        });
+        let (at, thread) = starved.unwrap_or((at, thread));
         self.fault_of(thread, at, FaultKind::NoProgress { polling, waiting, held_up, waits })
     }
 

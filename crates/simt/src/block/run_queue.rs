@@ -17,6 +17,8 @@ pub(crate) struct Warp {
     /// Lanes that wait at a warp operation.
     pub(crate) at_operation: Cell<u32>,
     polling: Cell<u32>,
+    /// Lanes that wait for a phase of a barrier in shared memory, and do nothing else. They poll, or may run.
+    pub(crate) waits_for_phase: Cell<u32>,
     /// Lanes that have returned from the kernel, and lanes that the block does not have.
     exited: Cell<u32>,
     /// The mask of the lane that runs ahead of the others or behind them, if the schedule chooses such a lane.
@@ -91,6 +93,7 @@ impl RunQueue {
             state.at_barrier.set(0);
             state.at_operation.set(0);
             state.polling.set(0);
+            state.waits_for_phase.set(0);
             state.exited.set(!existing);
         }
         self.chooser.set(Chooser::new(schedule, block));
@@ -239,6 +242,13 @@ impl RunQueue {
         let warp = self.warp_of(thread);
         warp.polling.set(warp.polling.get() | thread.bit());
         self.polling.set(self.polling.get() | 1 << thread.warp());
+    }
+
+    /// Notes that `thread` begins or ends a wait for a phase of a barrier in shared memory.
+    #[inline]
+    pub(crate) fn set_waits_for_phase(&self, thread: Thread, waits: bool) {
+        let lanes = &self.warp_of(thread).waits_for_phase;
+        lanes.set(if waits { lanes.get() | thread.bit() } else { lanes.get() & !thread.bit() });
     }
 
     /// Returns the number of polling threads.

@@ -4,7 +4,7 @@ use super::{Block, Pause};
 use crate::panic::unwind;
 use crate::region::Space;
 use crate::source::Line;
-use crate::watch::{Touch, Watcher, is_watching};
+use crate::watch::{Touch, Watcher, has_weak_memory, is_watching};
 
 impl Block {
     /// Suspends the current thread and returns control to the scheduler until the thread is woken.
@@ -93,6 +93,18 @@ impl Block {
                 }
             }
         }
+    }
+
+    /// Returns true if no thread that has not exited does anything but wait: at a barrier, at a warp operation, or for
+    /// a phase of a barrier in shared memory. If a watcher chooses the values of reads, a thread may read an older value
+    /// for some time, and the result is false.
+    pub(crate) fn only_waits(&self) -> bool {
+        !has_weak_memory()
+            && self.run_queue.warps().iter().enumerate().all(|(number, warp)| {
+                let at_meetings =
+                    warp.at_barrier.get() | warp.at_operation.get() | self.membership.waiting_lanes(number);
+                (warp.exited() | at_meetings | warp.waits_for_phase.get()) == u32::MAX
+            })
     }
 
     /// Counts a poll in which the current thread read no new value. After some polls, lets other threads run.

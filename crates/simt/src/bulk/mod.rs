@@ -262,6 +262,14 @@ pub fn is_outstanding(address: u32) -> bool {
     expect_current("bulk::is_outstanding").context.bulk.counts.outstanding(address) != 0
 }
 
+/// Returns the line at which the calling thread has expected bytes of the current phase of the barrier at `address`, if
+/// no other thread has done so since.
+#[track_caller]
+pub fn own_expectation(address: u32) -> Option<&'static Location<'static>> {
+    let block = expect_current("bulk::own_expectation");
+    block.context.bulk.counts.expected_by(address, block.thread())
+}
+
 /// Adds `bytes` bytes to those that the current phase of the barrier at `address` expects.
 #[track_caller]
 pub fn expect(address: u32, bytes: u32, ends: EndOfPhase) {

@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering;
 
 use super::agents::{Agent, Origin};
 use super::tiling::{CHUNK, Outside, Piece};
+use super::transactions::CopyToBarrier;
 use super::{Combine, EndOfPhase};
 use crate::block::Block;
 use crate::lanes::Thread;
@@ -119,6 +120,9 @@ impl Operation {
         }
         for &Target { rank, address, barrier } in &self.targets {
             with_member(block, rank, |owner| {
+                let target = address..address + self.outside.extent();
+                let copy = CopyToBarrier::new(target, self.outside.bytes(), self.issuer);
+                owner.context.bulk.counts.begin_copy(barrier, copy);
                 self.outside.pieces(address, &mut |piece: Piece| {
                     access(owner, agent, Access::AsyncWrite, Space::Shared, (piece.shared, piece.bytes));
                 });
@@ -161,9 +165,9 @@ impl Operation {
             Kind::Send => self.send(block),
         }
         let bytes = self.outside.bytes();
-        for &Target { rank, barrier, .. } in &self.targets {
+        for &Target { rank, address, barrier } in &self.targets {
             with_member(block, rank, |owner| {
-                owner.context.bulk.counts.arrive(barrier, bytes);
+                owner.context.bulk.counts.arrive(barrier, address, bytes);
                 owner.notify(|watcher, context| watcher.agent_arrival(context, self.agents[0], barrier as usize));
                 super::settle(owner, barrier, self.ends);
             });

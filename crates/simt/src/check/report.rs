@@ -11,7 +11,7 @@ use super::weak::Missed;
 use super::{Checker, number};
 use crate::block::context::BlockContext;
 use crate::faults::older::OlderValue;
-use crate::faults::race::{Element, MissedPhase, PastRow, Race, RaceSide};
+use crate::faults::race::{Element, MissedPhase, PastRow, Race, RaceSide, ShortPhase};
 use crate::faults::remedy::Remedy;
 use crate::faults::{CopyUnderWay, FaultKind};
 use crate::geometry::Dim3;
@@ -55,6 +55,9 @@ impl Checker {
         let (other_block, other_thread) = self.author(&with);
         let is_of_cluster = touch.space == Space::Shared && [other_block, block.index()] != [owner.index(); 2];
         let is_apart = is_read_only || overlap.is_some() || is_early || is_unfenced;
+        let is_copied = touch.space == Space::Shared && [touch.access, other.access].contains(&Access::AsyncWrite);
+        let short = if is_copied && !is_apart { self.short_phase(owner, address).map(Box::new) } else { None };
+        let is_apart = is_apart || short.is_some();
         let phase = if is_apart { None } else { self.missed_phase(block, touch, (&with, there)).map(Box::new) };
         let remedy = match &overlap {
             _ if is_read_only => Remedy::OrdinaryLoad,
@@ -62,6 +65,7 @@ impl Checker {
             _ if is_unfenced => Remedy::ProxyFence,
             Some(_) => Remedy::PartsApart,
             None if is_early => self.between(block, &with, Remedy::InitialiseBefore),
+            None if short.is_some() => Remedy::ExpectAllBytes,
             None if phase.is_some() => Remedy::LaterPhase,
             None => self.remedy(block, touch, (&with, there), copy),
         };
@@ -77,6 +81,7 @@ impl Checker {
             overlap,
             bytes: touch.bytes,
             phase,
+            short,
             past_row,
             here: RaceSide {
                 block: block.index(),
@@ -98,6 +103,12 @@ impl Checker {
             (false, true) => FaultKind::EarlyRead(race),
             (false, false) => FaultKind::Race(race),
         }
+    }
+
+    /// Returns a phase of a barrier of `owner` that has ended without the bytes of a bulk copy to `address`.
+    fn short_phase(&self, owner: &BlockContext, address: usize) -> Option<ShortPhase> {
+        let short = owner.bulk.counts.short_phase(address)?;
+        Some(ShortPhase { barrier: owner.arena.locate(short.address, 8).and_then(ArrayPosition::named), ..short })
     }
 
     /// Returns the phase of a barrier in shared memory for which the current thread, or the thread of the earlier

@@ -5,6 +5,7 @@ use std::fmt;
 use super::FaultKind;
 use crate::faults::pointer::PointerFault;
 use crate::faults::race::Race;
+use crate::faults::wait::NoProgress;
 use crate::region::{DYNAMIC, OfType, Space, fmt_element, is_of_source};
 
 impl fmt::Display for FaultKind {
@@ -155,17 +156,8 @@ impl fmt::Display for FaultKind {
                 write!(f, "`{instruction}`, which not every lane of the warp reaches together: {missing}")
             }
             Self::NoProgress { polling, waiting, held_up, waits } => {
-                write!(
-                    f,
-                    "no progress: every unfinished thread waits for a write that never comes; in this block {} and {} \
-                     at a barrier or a warp operation",
-                    counted((*polling).into(), "polls", "poll"),
-                    waiting_threads(*waiting)
-                )?;
-                if let Some(held_up) = held_up {
-                    write!(f, "; {held_up}")?;
-                }
-                waits.iter().try_for_each(|wait| write!(f, "; {wait}"))
+                let (polling, waiting) = (*polling, *waiting);
+                write!(f, "{}", NoProgress { polling, waiting, held_up: held_up.as_deref(), waits })
             }
             Self::EndlessLoop { seconds } => write!(
                 f,
@@ -213,6 +205,6 @@ fn exited_threads(count: u32) -> String {
 }
 
 /// Returns `count` and the verb in its singular or plural.
-fn counted(count: u64, one: &str, many: &str) -> String {
+pub(super) fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }

@@ -34,6 +34,9 @@ pub struct Race {
     /// The phase of a barrier in shared memory for which one of the threads has not waited, if that is the reason.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub phase: Option<Box<MissedPhase>>,
+    /// The phase that has ended without the bytes of the copy that takes part, if that is the reason.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub short: Option<Box<ShortPhase>>,
     /// The column past the end of a row, if that may be the reason for which two threads store to the element.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub past_row: Option<PastRow>,
@@ -106,6 +109,41 @@ impl fmt::Display for MissedPhase {
             None => f.write_str("no phase")?,
         }
         write!(f, " of {}, and the other thread arrives in {}", Barrier(barrier, address), Phase(needed))
+    }
+}
+
+/// A phase of a barrier in shared memory (`mbarrier`) that has ended before all bulk copies that arrive there, because
+/// it expected too few bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct ShortPhase {
+    /// The array and the index of the barrier, if the array has a name.
+    pub barrier: Option<(&'static str, usize)>,
+    /// The address of the barrier in shared memory.
+    pub address: usize,
+    /// The number of bytes that threads have expected in the phase.
+    pub expected: u64,
+    /// The number of bytes of all copies.
+    pub copied: u64,
+    /// The thread that has expected bytes last, and the source line.
+    pub by: Option<(Dim3, SourceLocation)>,
+}
+
+impl fmt::Display for ShortPhase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { barrier, address, expected, copied, by } = self;
+        let barrier = Barrier(*barrier, *address);
+        match by {
+            Some((thread, location)) => write!(
+                f,
+                "A phase of {barrier} has ended after {expected} of {copied} bytes of its copies, because thread \
+                 {thread} has expected {expected} at {location}"
+            ),
+            None => write!(
+                f,
+                "A phase of {barrier} has ended before copies of {copied} bytes, because no thread has expected bytes"
+            ),
+        }
     }
 }
 
@@ -211,6 +249,9 @@ impl fmt::Display for Race {
         }
         if let Some(phase) = &self.phase {
             write!(f, ". The {phase}")?;
+        }
+        if let Some(short) = &self.short {
+            write!(f, ". {short}")?;
         }
         if let Some(past_row) = &self.past_row {
             write!(f, "; {past_row}; otherwise, {}", self.remedy)?;

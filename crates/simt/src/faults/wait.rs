@@ -1,7 +1,10 @@
 //! A thread that waits for a write that never comes, and the last write to the memory that it reads.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
+use crate::faults::display::counted;
+use crate::faults::whereabouts::Whereabouts;
 use crate::geometry::Dim3;
 use crate::region::is_of_source;
 use crate::source::SourceLocation;
@@ -77,7 +80,7 @@ pub struct Change {
 impl fmt::Display for Wait {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { block, thread, location, element, changed, phase } = self;
-        write!(f, "block {block}, thread {thread} waits at {location}")?;
+        write!(f, "Block {block}, thread {thread} waits at {location}")?;
         if let Some(phase) = phase {
             return write!(f, " for {} of {}{}", Phase(phase.number), Barrier(*element, phase.address), &**phase);
         }
@@ -110,7 +113,7 @@ impl fmt::Display for PhaseWait {
             f.write_str(")")?;
         }
         if let Some(bytes) = bytes {
-            write!(f, "{bytes}")?;
+            write!(f, ", and {bytes}")?;
         }
         let Some([first, last]) = *missed else { return Ok(()) };
         f.write_str(", and has not waited for ")?;
@@ -123,18 +126,74 @@ impl fmt::Display for PhaseWait {
     }
 }
 
+/// Writes the rest of a sentence about the phase.
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { expected, arrived, by } = self;
+        let Self { expected, arrived, .. } = self;
         let missing = expected.abs_diff(*arrived);
-        let more = if arrived < expected { "expects" } else { "has received" };
-        write!(f, ", and {more} {missing} bytes more")?;
-        f.write_str(if arrived < expected { ": " } else { " than it expects: " })?;
-        match by {
-            Some((thread, location)) => write!(f, "{expected} expected, last by thread {thread} at {location}")?,
-            None => f.write_str("none expected")?,
+        if arrived < expected {
+            write!(f, "expects {missing} bytes more than have arrived")
+        } else {
+            write!(f, "has received {missing} bytes more than it expects")
         }
-        write!(f, ", {arrived} arrived")
+    }
+}
+
+/// The maximum number of waiting threads that a report lists.
+const MAX_LISTED: usize = 3;
+
+/// Displays a launch that makes no progress: the cause, as far as the waits show it, and then the waiting threads.
+pub(super) struct NoProgress<'a> {
+    pub(super) polling: u32,
+    pub(super) waiting: u32,
+    pub(super) held_up: Option<&'a Whereabouts>,
+    pub(super) waits: &'a [Wait],
+}
+
+impl NoProgress<'_> {
+    fn fmt_cause(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let phases = || self.waits.iter().filter_map(|wait| Some((wait.element, wait.phase.as_deref()?)));
+        let of_bytes = phases().find_map(|(element, phase)| Some((element, phase, phase.bytes.as_ref()?)));
+        if let Some((element, PhaseWait { number, address, .. }, bytes)) = of_bytes {
+            let barrier = Barrier(element, *address);
+            write!(f, "{} of {barrier} never ends, because it {bytes}. ", Phase(*number))?;
+            match &bytes.by {
+                Some((thread, location)) => {
+                    write!(f, "Thread {thread} was the last to expect bytes, at {location}: ")?;
+                    write!(f, "{} are expected and {} have arrived. ", bytes.expected, bytes.arrived)?;
+                }
+                None => write!(f, "No thread has expected bytes, and {} have arrived. ", bytes.arrived)?,
+            }
+            return f.write_str("Expect exactly the bytes of the copies that arrive in the phase");
+        }
+        let barriers: BTreeSet<usize> = phases().map(|(_, phase)| phase.address).collect();
+        let is_first = |(_, phase): (_, &PhaseWait)| (phase.number, phase.arrived, phase.last) == (0, 0, None);
+        if barriers.len() > 1 && phases().count() == self.waits.len() && phases().all(is_first) {
+            return f.write_str(
+                "every unfinished thread waits for the first phase of a barrier, and no thread has arrived there. In a \
+                 pipeline, all stages are free at the beginning: let the loading thread begin with parity true, for \
+                 which the wait returns at once",
+            );
+        }
+        f.write_str("every unfinished thread waits for a write that never comes")
+    }
+}
+
+impl fmt::Display for NoProgress<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { polling, waiting, held_up, waits } = self;
+        f.write_str("no progress: ")?;
+        self.fmt_cause(f)?;
+        write!(f, ". In this block, {} and ", counted((*polling).into(), "polls", "poll"))?;
+        write!(f, "{} at a barrier or a warp operation", counted((*waiting).into(), "waits", "wait"))?;
+        if let Some(held_up) = held_up {
+            write!(f, "; {held_up}")?;
+        }
+        waits.iter().take(MAX_LISTED).try_for_each(|wait| write!(f, ". {wait}"))?;
+        match waits.len().saturating_sub(MAX_LISTED) {
+            0 => Ok(()),
+            more => write!(f, ". Not listed: {more} more"),
+        }
     }
 }
 

@@ -15,7 +15,7 @@
 use std::rc::Rc;
 
 use super::interleave::MAX_RESIDENT;
-use super::{Outcome, Resident, VAIN_POLLS, VAIN_ROUNDS, VAIN_ROUNDS_WITH_HOLDS, Worker};
+use super::{Outcome, Resident, VAIN_POLLS, VAIN_ROUNDS, VAIN_ROUNDS_OF_WAITS, VAIN_ROUNDS_WITH_HOLDS, Worker};
 use crate::block::Block;
 use crate::block::cluster::Cluster;
 use crate::block::context::BlockContext;
@@ -159,6 +159,7 @@ impl Worker<'_> {
             } else if rounds >= VAIN_ROUNDS_WITH_HOLDS && (self.begin_cluster(blocks) || self.grid.end_hold()) {
                 rounds = 0;
             } else if rounds >= VAIN_ROUNDS && blocks.active.iter().map(|one| one.vain_polls).sum::<u64>() >= VAIN_POLLS
+                || rounds >= VAIN_ROUNDS_OF_WAITS && blocks.active.iter().all(Resident::only_waits)
             {
                 self.record_starvation(&blocks.active);
                 return false;

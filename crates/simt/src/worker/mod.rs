@@ -18,16 +18,13 @@ use std::rc::Rc;
 
 use self::fibre::Fibres;
 use self::stacks::STACKS;
-use self::trap::Trap;
 use crate::block::{Block, Entry, Parts, Pause};
 use crate::current::{Slot, with_slot};
 use crate::faults::FaultKind;
 use crate::grid::Grid;
 use crate::lanes::MAX_THREADS;
 use crate::on_drop::OnDrop;
-use crate::panic;
 use crate::raw::guard;
-use crate::source::SourceLocation;
 use crate::watch::Watcher;
 
 /// After this many polls without progress a block counts as stalled, that is, waiting for another block. Another OS
@@ -42,6 +39,9 @@ pub(crate) const VAIN_ROUNDS: u64 = 64;
 /// A launch counts as deadlocked after this many polls and [`VAIN_ROUNDS`] rounds over all stalled blocks without
 /// progress.
 pub(crate) const VAIN_POLLS: u64 = 1 << 17;
+/// Replaces [`VAIN_ROUNDS`] if all threads do nothing but wait. Each block must then have made as many polls for each
+/// of its threads, so that every thread has read what it waits for.
+pub(crate) const VAIN_ROUNDS_OF_WAITS: u64 = 4;
 /// A hold ends after this many rounds over all stalled blocks without progress, or in which a block has used its whole
 /// turn.
 pub(crate) const VAIN_ROUNDS_WITH_HOLDS: u64 = 2;
@@ -226,7 +226,9 @@ impl Worker<'_> {
                 (rounds, polls) = (0, 0);
             } else if rounds >= VAIN_ROUNDS_WITH_HOLDS && self.grid.end_hold() {
                 (rounds, polls) = (0, 0);
-            } else if rounds >= VAIN_ROUNDS && polls >= VAIN_POLLS {
+            } else if rounds >= VAIN_ROUNDS && polls >= VAIN_POLLS
+                || rounds >= VAIN_ROUNDS_OF_WAITS && stalled.iter().all(Resident::only_waits)
+            {
                 self.grid.note_idle(self.number, since);
             } else if rounds % 16 == 0 && !self.grid.is_sequential() {
                 std::thread::yield_now();
@@ -338,7 +340,7 @@ impl Worker<'_> {
             };
             let pause = slot.run_as(block, || pool.resume(fibre));
             if pause == Pause::Idle {
-                record_trap(block);
+                trap::record(block);
             } else {
                 fibres[block.thread().linear() as usize] = fibre;
             }
@@ -372,24 +374,15 @@ impl Worker<'_> {
     }
 }
 
-/// Ends the block with a fault if a trap has ended its current thread.
-fn record_trap(block: &Block) {
-    if let Some(trap) = trap::take() {
-        let thread = block.thread();
-        let seen = || block.seen(thread).map(SourceLocation::from);
-        let (location, kind) = match trap {
-            Trap::Access(address) => (seen(), FaultKind::Unseen { address }),
-            Trap::StackOverflow => (seen(), FaultKind::StackOverflow { bytes: STACK_BYTES }),
-            Trap::Abort => match panic::take_unfinished() {
-                Some((message, location)) => (Some(location), FaultKind::Panic(message)),
-                None => (seen(), FaultKind::Panic("aborted".to_owned())),
-            },
-        };
-        block.record(block.fault_of(thread, location, kind));
-    }
-}
-
 impl Resident {
+    /// Returns true if no thread of the block does anything but wait, and each has found several times that its wait is
+    /// not over.
+    pub(crate) fn only_waits(&self) -> bool {
+        let enough = VAIN_ROUNDS_OF_WAITS * u64::from(self.block.context.extent.threads);
+        let has_progress = self.block.counts.progress.get() != self.progress;
+        !has_progress && self.vain_polls >= enough && self.block.only_waits()
+    }
+
     pub(crate) fn begin(&mut self, position: u64) {
         self.block.begin(position);
         self.vain_polls = 0;

@@ -11,8 +11,12 @@ use std::ptr;
 
 use corosensei::trap::CoroutineTrapHandler;
 
+use super::STACK_BYTES;
+use crate::block::Block;
+use crate::faults::FaultKind;
 use crate::on_drop::OnDrop;
 use crate::panic;
+use crate::source::SourceLocation;
 
 /// The event that ended a simulated thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +63,23 @@ pub(super) fn take() -> Option<Trap> {
         panic::end_unfinished();
     }
     trap
+}
+
+/// Ends the block with a fault if a trap has ended its current thread.
+pub(super) fn record(block: &Block) {
+    if let Some(trap) = take() {
+        let thread = block.thread();
+        let seen = || block.seen(thread).map(SourceLocation::from);
+        let (location, kind) = match trap {
+            Trap::Access(address) => (seen(), FaultKind::Unseen { address }),
+            Trap::StackOverflow => (seen(), FaultKind::StackOverflow { bytes: STACK_BYTES }),
+            Trap::Abort => match panic::take_unfinished() {
+                Some((message, location)) => (Some(location), FaultKind::Panic(message)),
+                None => (seen(), FaultKind::Panic("aborted".to_owned())),
+            },
+        };
+        block.record(block.fault_of(thread, location, kind));
+    }
 }
 
 /// Marks the OS thread as running `fibres` until the result is dropped. `fibres` must live until then.

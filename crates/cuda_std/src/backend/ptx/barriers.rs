@@ -6,6 +6,14 @@ use super::{atomic_load, atomic_update, fence, sync_threads, trap};
 use crate::atomic::{Place, Scope, Update};
 use crate::thread;
 
+/// A wait for a barrier in shared memory, which the simulator notes.
+pub struct BarrierWait;
+
+#[inline(always)]
+pub const fn begin_barrier_wait() -> BarrierWait {
+    BarrierWait
+}
+
 /// Waits for all blocks of a cooperative launch. The blocks count their arrivals in a word provided by the driver. The
 /// word's highest bit flips when the last block arrives.
 ///

@@ -46,12 +46,21 @@ fn arrived(before: u64, drops: bool, waits: bool) -> (u64, bool) {
 
 #[track_caller]
 fn check_arrival(address: u32, before: u64) {
-    if word::missing(before) == 0 {
-        misuse(&format!(
-            "an arrival too many at {}, whose phase has all its arrivals and waits for bytes: give `init` the number \
-            of arrivals of a phase, including those of `arrive_and_expect`",
-            shared::barrier_name(address)
-        ));
+    if word::missing(before) != 0 {
+        return;
+    }
+    let name = shared::barrier_name(address);
+    match bulk::own_expectation(address) {
+        Some(at) => misuse(&format!(
+            "an arrival too many at {name}, whose phase has all its arrivals and waits for bytes that this thread has \
+             expected at {at}: let this thread wait before it arrives again, in a pipeline for the phase of the \
+             barrier at which the readers arrive when they have released the stage"
+        )),
+        None => misuse(&format!(
+            "an arrival too many at {name}, whose phase has all its arrivals and waits for bytes: give `init` the \
+             number of arrivals of a phase, including those of `arrive_and_expect`, and let each thread wait for the \
+             phase before it arrives again"
+        )),
     }
 }
 
@@ -63,6 +72,8 @@ pub fn barrier_expect(address: u32, bytes: u32) {
 
 #[track_caller]
 pub fn barrier_arrive_and_expect(address: u32, bytes: u32) -> u64 {
+    check_initialised(address, bulk::peek(address));
+    check_arrival(address, bulk::peek(address));
     barrier_expect(address, bytes);
     arrive(address, false)
 }
@@ -126,6 +137,8 @@ pub fn barrier_is_over(address: u32, phase: u64) -> bool {
         )),
     }
 }
+
+pub use simt::shared::begin_wait as begin_barrier_wait;
 
 pub use {barrier_is_over as barrier_try_wait, barrier_parity_is_over as barrier_try_wait_parity};
 
