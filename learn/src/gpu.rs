@@ -29,7 +29,8 @@ pub(crate) struct Timed {
 }
 
 impl Timed {
-    /// Compares the results of `case` on the first GPU and times it there, with the kernels of the PTX file `path`, whose module is `name`.
+    /// Compares the results of `case` on the first GPU and times it there, with the kernels of the PTX file `path`,
+    /// whose module is `name`.
     ///
     /// # Errors
     /// A text that says why there is no time, such as a wrong result.

@@ -1,6 +1,6 @@
 //! Checks the course: every hole fails as it is, every solution passes, and every wrong filling fails with the text
-//! that its `answers.md` demands and names the marked lines. Each failure names a line of the hole, or `answers.md` says
-//! why none can be named.
+//! that its `answers.md` demands and names the marked lines. Each failure names a line of the hole, or `answers.md`
+//! says why none can be named.
 //!
 //! `cargo test -p gridstride-learn --features course --test course` checks all exercises. With the environment variable
 //! `COURSE=index,race`, only these are compiled and checked. With `COURSE_WRITE=1`, the figures of the solutions are
@@ -31,8 +31,8 @@ const WRONG: usize = 5;
 /// The most lines of code that a solution has.
 const MAX_LINES: usize = 15;
 
-/// The reasons for which a failure may name no line of the hole: a line outside of it uses what it computes, or it makes
-/// the host wait.
+/// The reasons for which a failure may name no line of the hole: a line outside of it uses what it computes, or it
+/// makes the host wait.
 const NO_LINE: [&str; 2] = ["outside", "wait"];
 
 /// The hole whose failure a picture of the terminal shows, and its path in the course.
