@@ -31,6 +31,8 @@ pub struct Filling<'a> {
     pub text: &'a str,
     /// The texts that the failure of a wrong filling must show.
     pub shows: Vec<&'a str>,
+    /// The reason why the failure of a wrong filling names no line of the hole, if it names none.
+    pub no_line: Option<&'a str>,
     /// The lines of code that fill the hole.
     pub code: &'a str,
 }
@@ -67,7 +69,8 @@ impl<'a> Filling<'a> {
         let code = body.split_once("```rust\n").and_then(|(before, rest)| Some((before, rest.split_once("```")?.0)));
         let (before, code) = code.ok_or_else(|| format!("the filling `{name}` has no code between ```rust and ```"))?;
         let shows = before.lines().filter_map(|line| line.strip_prefix("> ")).collect();
-        Ok(Self { name, text: before.trim(), shows, code })
+        let no_line = before.lines().find_map(|line| line.strip_prefix("No line: "));
+        Ok(Self { name, text: before.trim(), shows, no_line, code })
     }
 }
 
@@ -108,12 +111,13 @@ mod tests {
     #[test]
     fn the_parts_are_found() {
         let text = "# C: T\n\n## Hint\n\nh\n\n## Solution\n\nwhy\n\n```rust\nx\n```\n\n## Wrong: w\n\n> a\n\n> b\n\n\
-                    ```rust\ny\nz\n```\n";
+                    No line: c\n\n```rust\ny\nz\n```\n";
         let answers = Answers::parse(text).unwrap();
         assert_eq!((answers.chapter, answers.title, &answers.hints[..]), ("C", "T", &["h"][..]));
         assert_eq!((answers.solution.text, answers.solution.code), ("why", "x\n"));
         let [wrong] = &answers.wrong[..] else { panic!() };
         assert_eq!((wrong.name, &wrong.shows[..], wrong.code), ("w", &["a", "b"][..], "y\nz\n"));
+        assert_eq!((wrong.no_line, answers.solution.no_line), (Some("c"), None));
     }
 
     #[test]

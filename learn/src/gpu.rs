@@ -29,16 +29,18 @@ pub(crate) struct Timed {
 }
 
 impl Timed {
-    /// Times `case` on the first GPU, with the kernels of the PTX file `path`, whose module is `name`.
+    /// Compares the results of `case` on the first GPU and times it there, with the kernels of the PTX file `path`,
+    /// whose module is `name`.
     ///
     /// # Errors
-    /// A text that says why there is no time.
+    /// A text that says why there is no time, such as a wrong result.
     pub(crate) fn measure(case: &explain::Case, name: &'static str, path: &Path) -> Result<Self, String> {
         let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
         // The process ends after this one measurement.
         let images = Box::leak(Box::new([PtxImage::new(70, Box::leak(text.into_boxed_str()))]));
         let modules = Box::leak(Box::new([PtxModule { path: name, images }]));
         let device = Device::open(DeviceChoice::Gpu(None), modules).map_err(|error| error.to_string())?;
+        case.compare(&device).map_err(|error| error.to_string())?;
         let (times, useful): (Times, u64) = case.times(&device).map_err(|error| error.to_string())?;
         Ok(Self { gpu: device.summary(), seconds: times.median, gbps: times.gbps(useful as f64) })
     }

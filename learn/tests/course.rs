@@ -1,5 +1,6 @@
 //! Checks the course: every hole fails as it is, every solution passes, and every wrong filling fails with the text
-//! that its `answers.md` demands and names the marked lines.
+//! that its `answers.md` demands and names the marked lines. Each failure names a line of the hole, or `answers.md`
+//! says why none can be named.
 //!
 //! `cargo test -p gridstride-learn --features course --test course` checks all exercises. With the environment variable
 //! `COURSE=index,race`, only these are compiled and checked. With `COURSE_WRITE=1`, the figures of the solutions are
@@ -7,9 +8,10 @@
 //! `docs/pictures`.
 
 use std::fs;
+use std::path::Path;
 use std::process::ExitCode;
 
-use learn::answers::{Answers, Filling};
+use learn::answers::{Answers, BEGIN, END, Filling};
 use learn::{Exercise, Outcome, SOURCES, Score, score_of_solution};
 
 /// A filling of an exercise's hole, compiled into this test.
@@ -28,6 +30,10 @@ include!(concat!(env!("OUT_DIR"), "/variants.rs"));
 const WRONG: usize = 5;
 /// The most lines of code that a solution has.
 const MAX_LINES: usize = 15;
+
+/// The reasons for which a failure may name no line of the hole: a line outside of it uses what it computes, or it
+/// makes the host wait.
+const NO_LINE: [&str; 2] = ["outside", "wait"];
 
 /// The hole whose failure a picture of the terminal shows, and its path in the course.
 const SHOWN: (&str, &str) = ("race", "exercises/14_race/race.rs");
@@ -123,13 +129,37 @@ fn failure_of(variant: &Variant, answers: &Answers<'_>, outcome: &Outcome) -> Op
         _ => {}
     }
     let wrong = name.strip_prefix("wrong_").and_then(|number| answers.wrong.get(number.parse::<usize>().ok()? - 1));
-    let Filling { name, shows, .. } = wrong?;
+    let Filling { name, shows, no_line, .. } = wrong?;
     let kernel = fs::read_to_string(file).unwrap();
     let named = kernel.lines().zip(1..).filter(|(line, _)| line.contains("// named"));
     let named = named.map(|(_, number)| format!("{file}:{number}"));
     let demanded = shows.iter().map(|part| (*part).to_owned()).chain(named);
     let picture = outcome.pictures.as_ref().map_or("", |pictures| &pictures.text);
-    let missing: Vec<String> =
-        demanded.filter(|part| !outcome.text.contains(part) && !picture.contains(part)).collect();
-    (!missing.is_empty()).then(|| format!("`{name}` does not show {missing:?}:\n{}\n{picture}", outcome.text))
+    let output = format!("{}\n{picture}", outcome.text);
+    let missing: Vec<String> = demanded.filter(|part| !shows_part(&output, part)).collect();
+    let unnamed = failure_to_name(&kernel, file, &output, *no_line);
+    let failure = if missing.is_empty() { unnamed? } else { format!("does not show {missing:?}") };
+    Some(format!("`{name}` {failure}:\n{output}"))
+}
+
+/// Returns the failure of `output` to name a line of the hole of `kernel`, the text of `file`, or else of `no_line` to
+/// say why.
+fn failure_to_name(kernel: &str, file: &str, output: &str, no_line: Option<&str>) -> Option<String> {
+    let file = Path::new(file).file_name().and_then(|name| name.to_str()).unwrap();
+    let number = |mark| kernel.lines().position(|line| line.trim() == mark).unwrap() + 1;
+    let is_named = (number(BEGIN) + 1..number(END)).any(|line| shows_part(output, &format!("{file}:{line}")));
+    match no_line {
+        None if !is_named => Some("names no line of the hole: add `No line: REASON`".to_owned()),
+        Some(reason) if is_named => Some(format!("names a line of the hole: remove `No line: {reason}`")),
+        Some(reason) if !NO_LINE.contains(&reason) => Some(format!("has `No line: {reason}`: use one of {NO_LINE:?}")),
+        Some("outside") if !output.contains(&format!("{file}:")) => Some(format!("names no line of {file}")),
+        _ => None,
+    }
+}
+
+/// Returns true if `output` contains `part`, and not only as the beginning of a longer number.
+fn shows_part(output: &str, part: &str) -> bool {
+    let is_digit = |c: char| c.is_ascii_digit();
+    let mut ends = output.match_indices(part).map(|(at, _)| &output[at + part.len()..]);
+    ends.any(|rest| !part.ends_with(is_digit) || !rest.starts_with(is_digit))
 }

@@ -331,7 +331,7 @@ pub use properties::{Gpu, KernelResources, Occupancy, Properties};
 pub use queue::Queue;
 pub use resources::{Held, Holdable, Resources};
 pub use simt::{
-    AccessKind, AccessProfile, Activity, BranchProfile, CallPath, CallStep, Checks, CopyUnderWay, Deviation,
+    Absence, AccessKind, AccessProfile, Activity, BranchProfile, CallPath, CallStep, Checks, CopyUnderWay, Deviation,
     Deviations, Fault, FaultKind, HistoryLimit, Hold, Holds, Note, NoteKind, Notes, OlderValue, Profile, Profiles,
     Race, RaceAccess, RaceSide, Redundant, Remedy, Schedule, SharedPart, Simulator, SourceLocation, Space, SyncKind,
     Synchronisations, Wait, Whereabouts,

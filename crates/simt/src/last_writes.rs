@@ -51,9 +51,12 @@ impl LastWrites {
         let starts = addresses.start.saturating_sub(MAX_BYTES - 1)..addresses.end;
         let found = starts.filter_map(|start| Some((start, writes.by_address.get(&start)?)));
         let overlapping = found.filter(|(start, write)| start + write.bytes > addresses.start);
-        let (_, last) = overlapping.max_by_key(|(_, write)| write.number)?;
-        let &Write { block, thread, at, access, .. } = last;
-        Some(RaceSide { block, thread: thread.index(), location: at.into(), access })
+        latest(overlapping.map(|(_, write)| write))
+    }
+
+    /// Returns the last write of all, or `None` if no kernel has written to global memory.
+    pub fn last(&self) -> Option<RaceSide> {
+        latest(self.0.lock().unwrap_or_else(PoisonError::into_inner).by_address.values())
     }
 
     /// Records the access `touch` of the current thread of `block`, if it writes to global memory.
@@ -66,4 +69,10 @@ impl LastWrites {
             writes.by_address.insert(address, Write { number: writes.count, bytes, block, thread, at, access });
         }
     }
+}
+
+/// Returns the last of `writes`.
+fn latest<'a>(writes: impl Iterator<Item = &'a Write>) -> Option<RaceSide> {
+    let &Write { block, thread, at, access, .. } = writes.max_by_key(|write| write.number)?;
+    Some(RaceSide { block, thread: thread.index(), location: at.into(), access })
 }

@@ -187,7 +187,7 @@ pub use faults::remedy::Remedy;
 pub use faults::remote::{ClusterMisuse, Lifetime, RemoteAccess};
 pub use faults::wait::{Bytes, Change, PhaseWait, Wait};
 pub use faults::warpgroup::{DescriptorProblem, Difference, RegisterCount, WarpgroupFault};
-pub use faults::whereabouts::{Activity, Whereabouts};
+pub use faults::whereabouts::{Absence, Activity, Whereabouts};
 pub use faults::{CopyUnderWay, Fault, FaultKind};
 pub use geometry::{Dim3, KernelInfo, LaunchConfig};
 pub use holds::{Hold, Holds};

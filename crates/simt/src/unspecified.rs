@@ -10,6 +10,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use crate::director::hash;
+use crate::faults::whereabouts::Absence;
 use crate::faults::{Fault, FaultKind};
 use crate::geometry::Dim3;
 use crate::order::scramble;
@@ -41,6 +42,29 @@ pub(crate) struct Sighting {
     pub(crate) thread: Dim3,
     pub(crate) mask: u32,
     pub(crate) source: u32,
+    /// False if the block has no thread for the source lane.
+    pub(crate) exists: bool,
+    /// The last memory access or wait of the source lane, which has exited or is not in the mask.
+    pub(crate) seen: Option<Line>,
+    /// The last memory access or wait of the calling thread before the shuffle.
+    pub(crate) before: Option<Line>,
+}
+
+impl Sighting {
+    /// Returns the reason why the source lane takes no part. A lane in the mask has exited, because all others are
+    /// waited for. If it came as far as the calling thread, or further, it has skipped the shuffle.
+    fn absence(&self) -> Absence {
+        let is_same = |seen| self.before.is_some_and(|before| is_same_line(before, seen));
+        let is_below = |seen: Line| {
+            seen.file() == self.at.file() && (seen.line(), seen.column()) > (self.at.line(), self.at.column())
+        };
+        match self.seen {
+            _ if self.mask & 1_u32.unbounded_shl(self.source) == 0 => Absence::NotInMask,
+            _ if !self.exists => Absence::NotInBlock,
+            Some(seen) if is_same(seen) || is_below(seen) => Absence::Skipped(seen.into()),
+            seen => Absence::Exited(seen.map(Into::into)),
+        }
+    }
 }
 
 /// Makes the unspecified values of a launch, and records the shuffles that return them.
@@ -162,8 +186,9 @@ pub(crate) struct FaultOfShuffle {
 
 impl FaultOfShuffle {
     pub(crate) fn into_fault(self, kernel: &'static str) -> Fault {
-        let Sighting { at, block, thread, mask, source } = self.sighting;
-        let kind = FaultKind::UnspecifiedShuffle { mask, source, element: self.element };
+        let Sighting { at, block, thread, mask, source, .. } = self.sighting;
+        let absence = self.sighting.absence();
+        let kind = FaultKind::UnspecifiedShuffle { mask, source, absence, element: self.element };
         Fault { kernel, block: Some(block), thread: Some(thread), location: Some(at.into()), kind, older: None }
     }
 }

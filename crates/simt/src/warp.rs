@@ -11,7 +11,6 @@ pub use crate::block::rendezvous::Reduction;
 pub use crate::block::rendezvous::collective::{LaneRegisters, WarpRegisters};
 use crate::block::rendezvous::{Operation, Request};
 use crate::current::expect_current;
-use crate::unspecified::Sighting;
 
 /// Waits until all lanes of `mask` that have not exited have reached a synchronisation with this mask.
 #[inline(always)]
@@ -38,8 +37,7 @@ pub fn exchange(mask: u32, value: u64, source_lane: u32) -> Option<u64> {
 #[track_caller]
 pub fn unspecified(mask: u32, own: u64, source: u32) -> u64 {
     let block = expect_current("warp::unspecified");
-    let (thread, at) = (block.thread(), Location::caller());
-    let sighting = Sighting { at, block: block.context.index(), thread: thread.index(), mask, source };
+    let (thread, sighting) = (block.thread(), block.sighting(mask, source, Location::caller()));
     block.grid().unspecified.value(sighting, block.position() << 10 | u64::from(thread.linear()), own)
 }
 

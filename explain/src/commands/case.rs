@@ -129,12 +129,22 @@ impl Case {
         self.run_timed(device, self.bench_size)
     }
 
+    /// Runs the case on `device`, such as a GPU, at each of its sizes that `check` runs, and compares the results.
+    ///
+    /// # Errors
+    /// A text with the size and the error that the case returns there.
+    pub fn compare(&self, device: &Device) -> CaseResult {
+        self.sized().try_for_each(|sized| {
+            self.run_once(device, sized.n, None).map_err(|error| format!("{sized}: {error}").into())
+        })
+    }
+
     /// Returns the name of the case.
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// Runs the case once on a device that counts or checks. The device may record the last writes of the kernels.
+    /// Runs the case once, and compares the results. The device may record the last writes of the kernels.
     pub(super) fn run_once(&self, device: &Device, n: usize, writes: Option<&LastWrites>) -> CaseResult {
         (self.run)(&Run { device, n, purpose: Purpose::Compare, useful: &Cell::new(0), writes })
     }
@@ -194,7 +204,8 @@ impl<'a> Run<'a> {
         self.n
     }
 
-    /// Returns true if `check` runs the case. The device then looks for races, and results are to be compared.
+    /// Returns true if results are to be compared: if `check` runs the case, on a device that looks for races, or
+    /// [`Case::compare`] does, perhaps on a GPU, which finds no races.
     pub fn is_checked(&self) -> bool {
         matches!(self.purpose, Purpose::Compare)
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use launch::{Buffer, DeviceCopy};
-use simt::RaceSide;
+use simt::{LastWrites, RaceSide};
 use thiserror::Error;
 
 use super::case::{CaseResult, Purpose, Run};
@@ -64,11 +64,17 @@ impl Run<'_> {
     /// what is wrong. It is for cases that compare their results otherwise than by [`expect`](Self::expect).
     ///
     /// # Errors
-    /// Always. `check` reports the error as a wrong result and names the line that has stored the element.
+    /// Always. `check` reports the error as a wrong result and names the line that has stored the element, or
+    /// the line of the last write of all if no kernel has stored to `buffer`.
     pub fn wrong_element<T: DeviceCopy>(&self, name: &str, buffer: &Buffer<T>, i: usize, text: String) -> CaseResult {
-        let store = self.store_of(name, buffer, i);
-        let is_unstored = store.is_none() && self.writes.is_some();
-        let text = if is_unstored { format!("{text} (no thread stores to `{name}`)") } else { text };
+        if let Some(store) = self.store_of(name, buffer, i) {
+            return Err(Wrong { text, store: Some(store) }.into());
+        }
+        let text = if self.writes.is_some() { format!("{text} (no thread stores to `{name}`)") } else { text };
+        let store = self.writes.and_then(LastWrites::last).map(|last| {
+            let does = format!("{} to another buffer, the last write of all", last.access);
+            (last, does)
+        });
         Err(Wrong { text, store }.into())
     }
 

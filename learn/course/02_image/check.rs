@@ -9,7 +9,7 @@ fn main() -> std::process::ExitCode {
 }
 
 pub fn exercise() -> Exercise {
-    let case = Case::new("image", case).check_sizes(&[8, 31, 33, 70]).explain_size(256);
+    let case = Case::new("image", case).check_sizes(&[8, 31, 33, 70]).explain_size(256).bench_size(1 << 13);
     Exercise::new(case).moves(1.1)
 }
 

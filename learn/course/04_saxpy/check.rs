@@ -12,7 +12,7 @@ fn main() -> std::process::ExitCode {
 }
 
 pub fn exercise() -> Exercise {
-    let case = Case::new("saxpy", case).check_sizes(&[0, 1, 31, 33, 257]).explain_size(1 << 14);
+    let case = Case::new("saxpy", case).check_sizes(&[0, 1, 31, 33, 257]).explain_size(1 << 14).bench_size(1 << 24);
     Exercise::new(case).moves(1.1)
 }
 

@@ -13,7 +13,7 @@ fn main() -> std::process::ExitCode {
 
 pub fn exercise() -> Exercise {
     let case = Case::new("grid_stride", case).check_sizes(&[0, 1, 31, 33, 257]).explain_size(MEASURED);
-    Exercise::new(case).moves(1.1)
+    Exercise::new(case.bench_size(1 << 22)).moves(1.1)
 }
 
 /// Scales `run.n()` elements by grids of different sizes.

@@ -10,7 +10,7 @@ fn main() -> std::process::ExitCode {
 
 pub fn exercise() -> Exercise {
     let case = Case::new("unrolled", case).check_sizes(&[0, 1, 127, 128, 300, 900]).explain_size(1 << 15);
-    Exercise::new(case).moves(1.1)
+    Exercise::new(case.bench_size(1 << 20)).moves(1.1)
 }
 
 /// Scales `run.n()` elements in three blocks of 32 threads, whose spans are 128 elements long.

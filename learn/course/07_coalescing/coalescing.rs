@@ -28,9 +28,9 @@ pub fn scale(s: f32, x: Global<f32>, y: GlobalMut<f32>) {
     for step in 0..ITEMS {
         // Your code begins here.
         let i = first + me * ITEMS + step;
-        // Your code ends here.
         if i < y.len() {
             y.store(i, s * x.load(i));
         }
+        // Your code ends here.
     }
 }

@@ -10,7 +10,7 @@ fn main() -> std::process::ExitCode {
 }
 
 pub fn exercise() -> Exercise {
-    let case = Case::new("structs", case).check_sizes(&[31, 33, 257]).explain_size(1 << 15);
+    let case = Case::new("structs", case).check_sizes(&[31, 33, 257]).explain_size(1 << 15).bench_size(1 << 24);
     Exercise::new(case).moves(1.1)
 }
 

@@ -16,7 +16,7 @@ pub fn exercise() -> Exercise {
 
 /// Sums the neighbours of `run.n()` elements.
 fn case(run: &Run) -> CaseResult {
-    let input: Vec<u32> = (0..run.n() as u32).map(|i| i * i + 5).collect();
+    let input: Vec<u32> = (0..run.n() as u32).map(|i| i.wrapping_mul(i) + 5).collect();
     let x = run.device().upload(&input)?;
     let mut y = run.device().alloc(run.n())?;
     let config = LaunchConfig::new(run.n().div_ceil(BLOCK) as u32, BLOCK as u32);

@@ -10,7 +10,7 @@ fn main() -> std::process::ExitCode {
 }
 
 pub fn exercise() -> Exercise {
-    let case = Case::new("transpose", case).check_sizes(&[32, 12]).explain_size(32);
+    let case = Case::new("transpose", case).check_sizes(&[32, 12]).explain_size(32).bench_size(1 << 12);
     Exercise::new(case).moves(1.1)
 }
 

@@ -10,7 +10,7 @@ fn main() -> std::process::ExitCode {
 }
 
 pub fn exercise() -> Exercise {
-    let case = Case::new("padding", case).check_sizes(&[1]).explain_size(1);
+    let case = Case::new("padding", case).check_sizes(&[1]).explain_size(1).bench_size(1 << 7);
     Exercise::new(case).moves(1.1).no_bank_conflicts()
 }
 

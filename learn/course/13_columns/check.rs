@@ -10,7 +10,7 @@ fn main() -> std::process::ExitCode {
 }
 
 pub fn exercise() -> Exercise {
-    let case = Case::new("columns", case).check_sizes(&[1, 3]).explain_size(16);
+    let case = Case::new("columns", case).check_sizes(&[1, 3]).explain_size(16).bench_size(1 << 14);
     Exercise::new(case).moves(1.0).no_bank_conflicts()
 }
 

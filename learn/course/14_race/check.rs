@@ -10,7 +10,7 @@ fn main() -> std::process::ExitCode {
 }
 
 pub fn exercise() -> Exercise {
-    let case = Case::new("race", case).check_sizes(&[1, 3]).explain_size(64);
+    let case = Case::new("race", case).check_sizes(&[1, 3]).explain_size(64).bench_size(1 << 19);
     Exercise::new(case).moves(1.0).no_bank_conflicts().barriers(1)
 }
 

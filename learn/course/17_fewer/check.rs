@@ -10,13 +10,13 @@ fn main() -> std::process::ExitCode {
 }
 
 pub fn exercise() -> Exercise {
-    let case = Case::new("fewer", case).check_sizes(&[1, 3]).explain_size(64);
+    let case = Case::new("fewer", case).check_sizes(&[1, 3]).explain_size(64).bench_size(1 << 19);
     Exercise::new(case).moves(1.0).no_bank_conflicts().barriers(2)
 }
 
 /// Smooths `run.n()` rings.
 fn case(run: &Run) -> CaseResult {
-    let input: Vec<u32> = (0..(run.n() * BLOCK) as u32).map(|i| i * i + 1).collect();
+    let input: Vec<u32> = (0..(run.n() * BLOCK) as u32).map(|i| i.wrapping_mul(i) + 1).collect();
     let x = run.device().upload(&input)?;
     let mut y = run.device().alloc(input.len())?;
     let config = LaunchConfig::new(run.n() as u32, BLOCK as u32);

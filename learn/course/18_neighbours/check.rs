@@ -10,7 +10,7 @@ fn main() -> std::process::ExitCode {
 }
 
 pub fn exercise() -> Exercise {
-    let case = Case::new("neighbours", case).check_sizes(&[1, 3]).explain_size(64);
+    let case = Case::new("neighbours", case).check_sizes(&[1, 3]).explain_size(64).bench_size(1 << 18);
     Exercise::new(case)
 }
 

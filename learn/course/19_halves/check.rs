@@ -10,7 +10,7 @@ fn main() -> std::process::ExitCode {
 }
 
 pub fn exercise() -> Exercise {
-    let case = Case::new("halves", case).check_sizes(&[1, 3]).explain_size(32);
+    let case = Case::new("halves", case).check_sizes(&[1, 3]).explain_size(32).bench_size(1 << 18);
     Exercise::new(case).no_bank_conflicts().shared_requests(50)
 }
 

@@ -9,13 +9,13 @@ fn main() -> std::process::ExitCode {
 }
 
 pub fn exercise() -> Exercise {
-    let case = Case::new("shuffle", case).check_sizes(&[1, 3]).explain_size(64);
+    let case = Case::new("shuffle", case).check_sizes(&[1, 3]).explain_size(64).bench_size(1 << 20);
     Exercise::new(case).barriers(0)
 }
 
 /// Adds up the elements of the warps of `run.n()` blocks of 64 threads.
 fn case(run: &Run) -> CaseResult {
-    let input: Vec<u32> = (0..64 * run.n() as u32).map(|i| i * i + 1).collect();
+    let input: Vec<u32> = (0..64 * run.n() as u32).map(|i| i % 1024 * (i % 1024) + 1).collect();
     let x = run.device().upload(&input)?;
     let mut y = run.device().alloc(2 * run.n())?;
     let config = LaunchConfig::new(run.n() as u32, 64);

@@ -29,10 +29,12 @@ fn case(run: &Run) -> CaseResult {
     let found: Vec<u32> = best.download()?;
     match input.iter().max() {
         Some(largest) if found[0] != *largest => {
-            Err(format!("best[0] is {} instead of {largest}: a thread has not compared its element", found[0]).into())
+            let text = format!("best[0] is {} instead of {largest}: a thread has not compared its element", found[0]);
+            run.wrong_element("best", &best, 0, text)
         }
         _ if input.get(found[1] as usize) != Some(&found[0]) => {
-            Err(format!("best[1] is {}, but x[{}] is not {}", found[1], found[1], found[0]).into())
+            let text = format!("best[1] is {}, but x[{}] is not {}", found[1], found[1], found[0]);
+            run.wrong_element("best", &best, 1, text)
         }
         _ => Ok(()),
     }

@@ -33,8 +33,8 @@ pub fn life(cells: Global<u32>, next: GlobalMut<u32>) {
         // Your code begins here.
         let (ones, twos) = add(left(row), 0, right(row));
         let alive = twos & (ones | row);
-        // Your code ends here.
         next.store(y, alive);
+        // Your code ends here.
     }
 }
 

@@ -41,6 +41,6 @@ pub fn split(keys: Global<u32>, bit: u32, sorted: GlobalMut<u32>) {
     }
     // Your code begins here.
     let destination: usize = todo!("the destination of this thread's key");
-    // Your code ends here.
     sorted.store(destination, key);
+    // Your code ends here.
 }

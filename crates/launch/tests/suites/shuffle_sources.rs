@@ -2,7 +2,7 @@
 //! whose value is not used is not.
 
 use cuda_std::{GlobalMut, kernel, thread, warp};
-use launch::{Device, Error, FaultKind, LaunchConfig, Remedy};
+use launch::{Absence, Device, Error, FaultKind, LaunchConfig, Remedy};
 
 use crate::cured::{assert_cured, assert_sound, line_of};
 
@@ -50,6 +50,23 @@ fn exited(y: GlobalMut<u32>, is_faulty: bool) {
     }
 }
 
+/// Sums 16 lanes in lane 0. If `is_faulty` is true, only the lanes that add call the shuffle.
+#[kernel]
+fn skipped(y: GlobalMut<u32>, is_faulty: bool) {
+    let lane = thread::thread_idx_x();
+    let mut sum = y.load(1 + lane as usize % 15); // before the shuffles
+    let mut distance = 8;
+    while distance > 0 {
+        if !is_faulty || lane < distance {
+            sum += warp::shuffle_down(warp::FULL_MASK, sum, distance); // if it is called
+        }
+        distance /= 2;
+    }
+    if lane == 0 {
+        y.store(0, sum + 1);
+    }
+}
+
 /// Launches `kernel` with one warp, or 16 lanes of it.
 fn launch(
     device: &Device,
@@ -89,9 +106,27 @@ fn the_unused_upper_half_of_a_tree() {
 #[test]
 fn a_source_lane_that_has_exited() {
     let fault =
-        assert_cured("lane 9, which has skipped the shuffle or exited before it", &[9; 16], |device, is_faulty| {
+        assert_cured("lane 9, which has exited before the shuffle; the value", &[9; 16], |device, is_faulty| {
             if is_faulty { launch(device, 32, |y| exited(y, true)) } else { launch(device, 32, |y| exited(y, false)) }
         });
     assert!(matches!(fault.kind, FaultKind::UnspecifiedShuffle { source: 9, .. }));
     assert_eq!(fault.remedy(), Some(Remedy::MaskWithSource));
+}
+
+#[test]
+fn a_source_lane_that_has_skipped_the_shuffle() {
+    let mut right = [0; 16];
+    right[0] = 1;
+    let fault = assert_cured("which has skipped the shuffle and was last seen at", &right, |device, is_faulty| {
+        if is_faulty { launch(device, 32, |y| skipped(y, true)) } else { launch(device, 32, |y| skipped(y, false)) }
+    });
+    let FaultKind::UnspecifiedShuffle { absence: Absence::Skipped(seen), .. } = &fault.kind else { panic!("{fault}") };
+    assert_eq!(seen.line, line_of(include_str!("shuffle_sources.rs"), "// before the shuffles"), "{fault}");
+}
+
+#[test]
+fn a_source_lane_that_the_block_does_not_have() {
+    assert_cured("lane 9, which the block does not have", &[9; 16], |device, is_faulty| {
+        launch(device, if is_faulty { 8 } else { 32 }, |y| exited(y, false))
+    });
 }

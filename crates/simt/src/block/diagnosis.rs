@@ -9,6 +9,7 @@ use crate::faults::{Fault, FaultKind};
 use crate::lanes::{LANES, Thread};
 use crate::region::{self, ArrayPosition, Space};
 use crate::source::Line;
+use crate::unspecified::Sighting;
 use crate::watch::is_watching;
 
 /// The maximum number of waiting threads that a fault names.
@@ -136,6 +137,16 @@ impl Block {
 
     fn key_of(&self, space: Space) -> u64 {
         if space == Space::Global { 0 } else { self.position() + 1 }
+    }
+
+    /// Describes the shuffle at `at` that the current thread has just called, and in which its `source` takes no part.
+    pub(crate) fn sighting(&self, mask: u32, source: u32, at: Line) -> Sighting {
+        let (thread, extent) = (self.thread(), self.context.extent);
+        let linear = (thread.linear() - thread.lane()).saturating_add(source);
+        let exists = linear < extent.threads;
+        let seen = exists.then(|| self.last_seen.get(extent.thread(linear))).flatten();
+        let (block, before) = (self.context.index(), self.rendezvous.seen_before(thread));
+        Sighting { at, block, thread: thread.index(), mask, source, exists, seen, before }
     }
 
     fn is_at_barrier(&self, thread: Thread) -> bool {

@@ -146,6 +146,7 @@ impl Block {
         }
         let thread = self.thread();
         if is_watching() {
+            self.rendezvous.note_seen_before(thread, self.last_seen.get(thread));
             self.last_seen.set(thread, Some(request.at));
         }
         if request.mask & thread.bit() == 0 {

@@ -96,6 +96,8 @@ struct Exchange {
     value: Cell<u64>,
     source: Cell<u32>,
     result: Cell<Option<u64>>,
+    /// In a watched launch, the last line at which the lane was seen before the operation.
+    seen_before: Cell<Option<Line>>,
 }
 
 /// The groups of lanes that wait at warp operations of a block, and the values of these lanes.
@@ -161,6 +163,17 @@ impl Rendezvous {
     #[inline]
     pub(crate) fn result(&self, thread: Thread) -> Option<u64> {
         self.lanes[thread.warp()][thread.lane() as usize].result.get()
+    }
+
+    /// Records the line at which `thread` was last seen before the operation that it joins.
+    #[inline]
+    pub(crate) fn note_seen_before(&self, thread: Thread, line: Option<Line>) {
+        self.lanes[thread.warp()][thread.lane() as usize].seen_before.set(line);
+    }
+
+    /// Returns the line at which `thread` was last seen before its last operation, if the launch is watched.
+    pub(crate) fn seen_before(&self, thread: Thread) -> Option<Line> {
+        self.lanes[thread.warp()][thread.lane() as usize].seen_before.get()
     }
 
     fn complete(&self, warp: usize, group: Group) -> CompletedGroup {

@@ -165,12 +165,8 @@ impl fmt::Display for FaultKind {
                 access and without waiting; if the loop does end, set the environment variable \
                 GRIDSTRIDE_LOOP_SECONDS to a longer time"
             ),
-            Self::UnspecifiedShuffle { mask, source, element } => {
-                let why = match mask & 1_u32.unbounded_shl(*source) {
-                    0 => "is not in the mask",
-                    _ => "has skipped the shuffle or exited before it",
-                };
-                write!(f, "a shuffle with mask {mask:#010x} takes the value of lane {source}, which {why}")?;
+            Self::UnspecifiedShuffle { mask, source, absence, element } => {
+                write!(f, "a shuffle with mask {mask:#010x} takes the value of lane {source}, which {absence}")?;
                 match element {
                     Some((array, index)) => {
                         write!(f, "; the value is unspecified, and `{array}[{index}]` depends on it")

@@ -22,7 +22,7 @@ use crate::faults::remedy::Remedy;
 use crate::faults::remote::{ClusterMisuse, Lifetime, RemoteAccess};
 use crate::faults::wait::Wait;
 use crate::faults::warpgroup::WarpgroupFault;
-use crate::faults::whereabouts::{Activity, Whereabouts};
+use crate::faults::whereabouts::{Absence, Activity, Whereabouts};
 use crate::geometry::Dim3;
 use crate::region::Space;
 use crate::source::SourceLocation;
@@ -213,13 +213,15 @@ pub enum FaultKind {
         /// The limit of that time in seconds.
         seconds: u64,
     },
-    /// A shuffle that takes the value of a lane that is not in its mask or has exited. The value is unspecified, and
+    /// A shuffle that takes the value of a lane that takes no part in it. The value is unspecified, and
     /// the results of the launch depend on it.
     UnspecifiedShuffle {
         /// The mask of the shuffle.
         mask: u32,
         /// The lane that takes no part in the shuffle.
         source: u32,
+        /// The reason why it takes no part.
+        absence: Absence,
         /// An array and the index of an element that depends on the value, if any element does.
         element: Option<(&'static str, usize)>,
     },

@@ -42,6 +42,35 @@ pub enum Activity {
     Polling,
 }
 
+/// The reason why a lane takes no part in a shuffle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
+#[non_exhaustive]
+pub enum Absence {
+    /// The lane is not in the mask of the shuffle.
+    NotInMask,
+    /// The lane is in the mask, but the block has no such thread.
+    NotInBlock,
+    /// The lane has skipped the shuffle, and has returned from the kernel later. Its last memory access or wait, which
+    /// is at this location, is also the last one of the calling lane before the shuffle, or it is below the shuffle.
+    Skipped(SourceLocation),
+    /// The lane has returned from the kernel before the shuffle. Its last memory access or wait is at this location, if
+    /// it has made any.
+    Exited(Option<SourceLocation>),
+}
+
+impl fmt::Display for Absence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotInMask => f.write_str("is not in the mask"),
+            Self::NotInBlock => f.write_str("the block does not have"),
+            Self::Skipped(at) => write!(f, "has skipped the shuffle and was last seen at {at}"),
+            Self::Exited(Some(at)) => write!(f, "has exited before the shuffle and was last seen at {at}"),
+            Self::Exited(None) => f.write_str("has exited before the shuffle"),
+        }
+    }
+}
+
 impl fmt::Display for Whereabouts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "thread {} ", self.thread)?;

@@ -289,6 +289,7 @@ fn the_steps_are_of_the_chosen_warp() {
 fn the_last_write_of_an_element_is_the_newest() {
     let y = Array::filled(3, 0_u32);
     let writes = LastWrites::new();
+    assert_eq!(writes.last(), None);
     let simulator = Simulator::new().with_profiles(Profiles::default()).with_last_writes(writes.clone());
     for thread in [1, 2] {
         let store = || {
@@ -298,6 +299,7 @@ fn the_last_write_of_an_element_is_the_newest() {
         };
         simulator.launch(&KERNEL, LaunchConfig::new(1, 4), store).unwrap();
     }
+    assert_eq!(writes.last().unwrap().thread, Dim3::new(2, 0, 0));
     let of = |i: usize| writes.of(y.at(i).addr()..y.at(i).addr() + 4).map(|side| side.thread);
     assert_eq!([of(0), of(1), of(2)], [None, Some(Dim3::new(2, 0, 0)), None]);
     // A write to any byte of the range counts, and a newer one that begins elsewhere.
