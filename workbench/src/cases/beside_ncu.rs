@@ -78,8 +78,8 @@ fn boxes_are_those_that_a_gpu_counts() {
     assert_eq!(wide([32, BOX], Swizzle::Bytes128, inside), [128, 128]);
     assert_eq!(wide([16, BOX], Swizzle::Bytes64, partly), [64, 42]);
     assert_eq!(wide([8, BOX], Swizzle::Bytes32, partly), [32, 21]);
-    // The GPU's counter of loads contains the zeros for elements outside of the tensor: 94 and 128 sectors. Without them
-    // there are two or three sectors in each of 30 rows.
+    // The GPU's counter of loads contains the zeros for elements outside of the tensor: 94 and 128 sectors. Without
+    // them there are two or three sectors in each of 30 rows.
     let outside = [[-8, -2], [0, 7]];
     assert_eq!(narrow([32, BOX], Swizzle::Bytes64, outside), [94 - 30 - 2 * 2, 64]);
     assert_eq!(wide([32, BOX], Swizzle::Bytes128, outside), [128 - 30 - 2 * 4, 128]);

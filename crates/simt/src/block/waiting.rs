@@ -96,8 +96,8 @@ impl Block {
     }
 
     /// Returns true if no thread that has not exited does anything but wait: at a barrier, at a warp operation, or for
-    /// a phase of a barrier in shared memory. If a watcher chooses the values of reads, a thread may read an older value
-    /// for some time, and the result is false.
+    /// a phase of a barrier in shared memory. If a watcher chooses the values of reads, a thread may read an older
+    /// value for some time, and the result is false.
     pub(crate) fn only_waits(&self) -> bool {
         !has_weak_memory()
             && self.run_queue.warps().iter().enumerate().all(|(number, warp)| {
