@@ -274,8 +274,8 @@ pub fn note_phase(address: u32, is_over: bool, phase: u64, missing: u32) {
     }
 }
 
-/// Marks the calling thread as waiting for a phase of an `mbarrier` until the result is dropped. Meanwhile, the thread
-/// may only read the barrier's word in an endless loop. If all threads of a launch wait, it ends with a fault at once.
+/// Marks the calling thread as waiting for a phase of an `mbarrier` until the result is dropped. Until then, the thread
+/// must do nothing but read the barrier's word again and again. A launch in which all threads wait ends with a fault.
 #[inline]
 #[must_use = "the wait ends when this value is dropped"]
 pub fn begin_wait() -> impl Drop {

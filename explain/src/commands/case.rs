@@ -204,8 +204,8 @@ impl<'a> Run<'a> {
         self.n
     }
 
-    /// Returns true if results are to be compared: if `check` runs the case, on a device that looks for races, or
-    /// [`Case::compare`] does, perhaps on a GPU, which finds no races.
+    /// Returns true if results are to be compared: if `check` runs the case in the simulator, or [`Case::compare`] runs
+    /// it on any device.
     pub fn is_checked(&self) -> bool {
         matches!(self.purpose, Purpose::Compare)
     }

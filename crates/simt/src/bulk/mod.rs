@@ -262,8 +262,8 @@ pub fn is_outstanding(address: u32) -> bool {
     expect_current("bulk::is_outstanding").context.bulk.counts.outstanding(address) != 0
 }
 
-/// Returns the line at which the calling thread has expected bytes of the current phase of the barrier at `address`, if
-/// no other thread has done so since.
+/// Returns the line at which the calling thread told the barrier at `address` to expect bytes in its current phase.
+/// Returns `None` if another thread was the last to do so.
 #[track_caller]
 pub fn own_expectation(address: u32) -> Option<&'static Location<'static>> {
     let block = expect_current("bulk::own_expectation");

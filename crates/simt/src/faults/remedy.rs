@@ -99,7 +99,7 @@ pub enum Remedy {
     WaitForOperation,
     /// A wait for the end of an asynchronous operation, before another one begins.
     BetweenOperations,
-    /// The bytes of all copies that arrive in a phase of a barrier, as the number of bytes that the phase expects.
+    /// The expectation of the bytes of all copies of a phase, instead of some of them.
     ExpectAllBytes,
     /// A wait for the end of a product of a warpgroup, before a thread overwrites its factors in shared memory.
     WaitForFactors,
