@@ -59,6 +59,9 @@ pub mod histogram;
 pub mod instances;
 #[cfg(feature = "life")]
 pub mod life;
+// Also without the feature: the other two modules use its types.
+#[cfg(any(feature = "matmul", feature = "matmul_tensor", feature = "matmul_warpgroup"))]
+pub mod matmul;
 #[cfg(any(feature = "merge_sort", feature = "instances"))]
 pub mod merge_sort;
 pub mod operator;
@@ -87,3 +90,16 @@ pub mod tensor_library;
 pub mod transpose;
 #[cfg(feature = "warpgroup_library")]
 pub mod warpgroup_library;
+
+// On the host, the ladder of `matmul` names kernels of the other two modules.
+cuda_std::__private::kernel! { device {
+    #[cfg(feature = "matmul_tensor")]
+    pub mod matmul_tensor;
+    #[cfg(feature = "matmul_warpgroup")]
+    pub mod matmul_warpgroup;
+} host {
+    #[cfg(any(feature = "matmul", feature = "matmul_tensor"))]
+    pub mod matmul_tensor;
+    #[cfg(any(feature = "matmul", feature = "matmul_warpgroup"))]
+    pub mod matmul_warpgroup;
+} }

@@ -9,6 +9,9 @@
 //! The instances of a rung's kernels determine the types and operators of the rung. The default rung for a type
 //! and operator is the last rung that is built for both. No other place lists types, operators or default rungs.
 //!
+//! A kernel of another PTX module, such as one that needs a newer architecture, is written with its whole path:
+//! `crate::module::kernel`. The device code does not contain the rungs, so a PTX module has its own kernels alone.
+//!
 //! A rung, a kernel and an entry are three things. For example, the rung `grid_stride` of `reduce` launches one of
 //! several kernels. Each of these kernels has an entry for every type and operator.
 
@@ -45,9 +48,13 @@ struct Rung {
     call: Option<usize>,
 }
 
-/// A kernel in the input, in the form `module::kernel<arguments>`.
+/// A kernel in the input, in the form `module::kernel<arguments>`, or `crate::module::kernel<arguments>` for one of
+/// another PTX module.
 struct Kernel {
-    module: Ident,
+    /// The module below the ladder's, or `None` for a kernel of another PTX module.
+    module: Option<Ident>,
+    /// The path of a kernel of another PTX module.
+    foreign: Option<syn::Path>,
     function: Ident,
     arguments: Option<AngleBracketedGenericArguments>,
 }
@@ -65,11 +72,15 @@ impl Kernel {
     /// Parses a kernel of the rung `rung`. The rung's name is the default for the module.
     fn parse(input: ParseStream<'_>, rung: &Ident) -> syn::Result<Self> {
         let path: syn::Path = input.parse()?;
-        let wrong = || syn::Error::new_spanned(&path, "expected the name of a kernel: `kernel` or `module::kernel`");
+        let wrong = || {
+            let text = "expected the name of a kernel: `kernel`, `module::kernel` or `crate::module::kernel`";
+            syn::Error::new_spanned(&path, text)
+        };
         let segments: Vec<_> = path.segments.iter().collect();
         let (module, last) = match segments[..] {
-            [last] => (rung.clone(), last),
-            [module, last] => (module.ident.clone(), last),
+            [last] => (Some(rung.clone()), last),
+            [module, last] => (Some(module.ident.clone()), last),
+            [first, .., last] if first.ident == "crate" => (None, last),
             _ => return Err(wrong()),
         };
         let arguments = match &last.arguments {
@@ -77,7 +88,13 @@ impl Kernel {
             PathArguments::AngleBracketed(arguments) => Some(arguments.clone()),
             PathArguments::Parenthesized(_) => return Err(wrong()),
         };
-        Ok(Self { module, function: last.ident.clone(), arguments })
+        let function = last.ident.clone();
+        let foreign = module.is_none().then(|| {
+            let mut path = path.clone();
+            path.segments.iter_mut().for_each(|segment| segment.arguments = PathArguments::None);
+            path
+        });
+        Ok(Self { module, foreign, function, arguments })
     }
 }
 
@@ -92,7 +109,7 @@ impl Rung {
             kernels
         } else {
             let function = format_ident!("{algorithm}_{name}");
-            vec![Kernel { module: name.clone(), function, arguments: None }]
+            vec![Kernel { module: Some(name.clone()), foreign: None, function, arguments: None }]
         };
         Ok(Self { attributes, name, kernels, call: None })
     }
@@ -199,11 +216,16 @@ pub fn expand(input: TokenStream) -> syn::Result<TokenStream> {
     let ladder: Ladder = parse2(input)?;
     let kernels = || ladder.rungs.iter().flat_map(|rung| &rung.kernels).chain(&ladder.others);
     // The modules are in alphabetical order, like declarations written by hand.
-    let modules: BTreeSet<&Ident> = kernels().map(|kernel| &kernel.module).collect();
+    let modules: BTreeSet<&Ident> = kernels().filter_map(|kernel| kernel.module.as_ref()).collect();
     let mut seen = BTreeSet::new();
     let functions: Vec<&Kernel> = kernels().filter(|kernel| seen.insert(&kernel.function)).collect();
-    let uses = functions.iter().map(|Kernel { module, function, .. }| quote!(pub use #module::#function;));
-    let names = functions.iter().map(|kernel| &kernel.function);
+    let uses = functions.iter().filter_map(|Kernel { module, function, .. }| {
+        let module = module.as_ref()?;
+        Some(quote!(pub use #module::#function;))
+    });
+    // The kernels of other PTX modules are in the lists of these.
+    let foreign = functions.iter().filter_map(|kernel| kernel.foreign.as_ref());
+    let names = functions.iter().filter(|kernel| kernel.module.is_some()).map(|kernel| &kernel.function);
     let docs = ladder.attributes.iter().filter_map(|attribute| attribute.meta.require_name_value().ok());
     let summary = docs.map(|line| line.value.to_token_stream());
     let face = ladder.host_face();
@@ -211,7 +233,7 @@ pub fn expand(input: TokenStream) -> syn::Result<TokenStream> {
         #(mod #modules;)*
         #(#uses)*
         ::cuda_std::__private::kernel_list! { [#(#summary)*] #(#names)* }
-        ::cuda_std::__private::kernel! { device {} host { #face } }
+        ::cuda_std::__private::kernel! { device {} host { #(use #foreign;)* #face } }
     })
 }
 

@@ -1,0 +1,42 @@
+//! Matrix product: *C* = α·op(*A*)·op(*B*) + β·*C*, where *A* has *m* × *k* elements, *B* has *k* × *n* and *C* has *m* ×
+//! *n*, for any layout of each matrix ([`Strides`]), and for a batch of such products.
+//!
+//! An [`Epilogue`] computes each element of *C* from its sum: the factors α and β, a bias per column, an activation, and
+//! the conversion to the type of *C*.
+
+mod element;
+mod epilogue;
+mod problem;
+pub mod tuning;
+
+pub use element::{Operand, Output, Sum};
+pub use epilogue::{Epilogue, Linear};
+pub use problem::{Problem, Strides};
+
+#[cfg(feature = "matmul")]
+cuda_std::__private::kernel! { device {} host {
+    use cuda_std::{Global, GlobalMut};
+} }
+
+#[cfg(feature = "matmul")]
+cuda_std::ladder! {
+    /// The product of two matrices of floats or integers, with sums of at least 32 bits.
+    pub enum MatmulRung: matmul {
+        /// Returns the kernel call of a rung that takes views of any layout.
+        pub fn plain<'call, T: Operand, C: Output<T::Sum>, E: Epilogue<T::Sum, C>>(
+            problem: Problem,
+            a: Global<'call, T>,
+            b: Global<'call, T>,
+            c: GlobalMut<'call, C>,
+            bias: Global<'call, C>,
+            epilogue: E,
+        ) {
+            /// Each thread reads a row of A and a column of B, and computes one element of C.
+            naive,
+            /// By a warp's instructions for tensor cores (`mma.sync`).
+            mma_sync = crate::matmul_tensor::matmul_mma_sync,
+        }
+        /// By the instructions of a warpgroup for tensor cores, whose operands are in shared memory.
+        wgmma = crate::matmul_warpgroup::matmul_wgmma,
+    }
+}

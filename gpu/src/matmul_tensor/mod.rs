@@ -1,0 +1,12 @@
+//! The rungs of `matmul` that need instructions of sm_80: asynchronous copies and the tensor cores of a warp.
+//!
+//! The kernels have a PTX module of their own, because the other rungs need no PTX for sm_80.
+
+mod mma_sync;
+
+pub use mma_sync::matmul_mma_sync;
+
+cuda_std::kernels! {
+    /// Products of matrices by asynchronous copies and the tensor cores of a warp.
+    matmul_mma_sync
+}
