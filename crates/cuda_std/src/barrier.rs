@@ -201,6 +201,15 @@ pub fn fence_proxy_async() {
     backend::fence_proxy_async();
 }
 
+/// Orders this thread's earlier accesses like [`fence_proxy_async`], but only those to the shared memory of its block. It
+/// does not wait for stores to global memory, and therefore costs less.
+#[doc(alias = "fence.proxy.async.shared::cta")]
+#[inline(always)]
+#[track_caller]
+pub fn fence_proxy_async_shared() {
+    backend::fence_proxy_async_shared();
+}
+
 /// Waits at the named barrier `id` (1 to 15) until `threads` threads of the block have reached it or
 /// [arrived](arrive_named). The accesses of those threads before the barrier then happen before this thread's later
 /// accesses (`barrier.sync`).

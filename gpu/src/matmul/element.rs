@@ -17,6 +17,9 @@ pub trait Sum: Element {
     /// Zero.
     const ZERO: Self;
 
+    /// One.
+    const ONE: Self;
+
     /// Returns `self`·`b` + `c`. A float is rounded once.
     fn multiply_add(self, b: Self, c: Self) -> Self;
 
@@ -69,6 +72,7 @@ macro_rules! floats {
     ($($type:ident)*) => {$(
         impl Sum for $type {
             const ZERO: Self = 0.0;
+            const ONE: Self = 1.0;
 
             #[inline(always)]
             fn multiply_add(self, b: Self, c: Self) -> Self {
@@ -100,6 +104,7 @@ floats! { f32 f64 }
 
 impl Sum for i32 {
     const ZERO: Self = 0;
+    const ONE: Self = 1;
 
     #[inline(always)]
     fn multiply_add(self, b: Self, c: Self) -> Self {

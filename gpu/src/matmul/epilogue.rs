@@ -11,6 +11,12 @@ use super::element::{Output, Sum};
 pub trait Epilogue<S, C>: DeviceCopy {
     /// Returns the element of *C* in the row and column `at`.
     fn finish(self, sum: S, at: [usize; 2], previous: impl FnOnce() -> C, bias: impl FnOnce() -> C) -> C;
+
+    /// Returns true if the result is always the sum, converted to `C`. A kernel then may store sums in a faster way.
+    #[inline(always)]
+    fn is_conversion(self) -> bool {
+        false
+    }
 }
 
 /// The epilogue α·sum + β·*C* + bias, and then an activation.
@@ -35,6 +41,11 @@ impl<S> Linear<S> {
 }
 
 impl<S: Sum + PartialEq, C: Output<S>> Epilogue<S, C> for Linear<S> {
+    #[inline(always)]
+    fn is_conversion(self) -> bool {
+        self.alpha == S::ONE && self.beta == S::ZERO && self.steps == 0
+    }
+
     #[inline(always)]
     fn finish(self, sum: S, _at: [usize; 2], previous: impl FnOnce() -> C, bias: impl FnOnce() -> C) -> C {
         let mut value = S::ZERO;

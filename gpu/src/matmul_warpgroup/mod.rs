@@ -2,11 +2,18 @@
 //!
 //! The kernels have a PTX module of their own, because the other rungs need no PTX for sm_90a.
 
+mod arrangement;
+mod clustered;
+mod finish;
 mod wgmma;
 
+pub use arrangement::{Arrangement, ContiguousK, ContiguousRows};
+pub use clustered::matmul_clustered;
+pub use finish::staging_bytes;
 pub use wgmma::matmul_wgmma;
 
 cuda_std::kernels! {
     /// Products of matrices by the instructions of warpgroups for tensor cores.
-    matmul_wgmma
+    matmul_wgmma,
+    matmul_clustered,
 }

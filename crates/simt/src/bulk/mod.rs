@@ -307,12 +307,12 @@ pub(crate) fn end_phase(owner: &Block, barrier: u32) {
 }
 
 /// Orders the calling thread's earlier accesses before those of asynchronous copies that begin later
-/// (`fence.proxy.async`).
+/// (`fence.proxy.async`), those of shared memory alone if `is_shared` is true.
 #[track_caller]
-pub fn fence_proxy() {
+pub fn fence_proxy(is_shared: bool) {
     let block = expect_current("bulk::fence_proxy");
     if is_watching() && !block.leaves_out(SyncKind::ProxyFence, Location::caller()) {
-        block.notify(|watcher, context| watcher.proxy_fence(context));
+        block.notify(|watcher, context| watcher.proxy_fence(context, is_shared));
     }
 }
 

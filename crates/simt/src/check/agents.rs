@@ -68,6 +68,8 @@ struct Fence {
     epoch: u32,
     /// The accesses that happened before the fence.
     known: VectorClock,
+    /// True if the fence orders accesses to shared memory alone.
+    is_shared: bool,
 }
 
 /// The agents and the proxy fences of a launch.
@@ -138,19 +140,23 @@ impl Agents {
         &mut self.groups[(agent.block - FIRST) as usize].lanes[agent.lane as usize]
     }
 
-    /// Returns true if a proxy fence after the access `write` of a thread happened before the begin of `agent`.
-    fn is_fenced(&self, agent: Agent, write: &Stamp) -> bool {
+    /// Returns true if a proxy fence of `space` after the access `write` of a thread happened before the begin of
+    /// `agent`.
+    fn is_fenced(&self, agent: Agent, write: &Stamp, space: Space) -> bool {
         let known = &self.group(agent.block).clocks.vectors(agent.lane).known;
         let has = |fence: &Fence| fence.known.epoch(write.block, write.thread()) > write.epoch;
+        let counts = |fence: &&Fence| space == Space::Shared || !fence.is_shared;
         let own = self.fences.get(&(write.block, write.thread()));
-        let after = own.and_then(|fences| fences.get(fences.partition_point(|fence| fence.epoch <= write.epoch)));
+        let after = own.and_then(|fences| {
+            fences[fences.partition_point(|fence| fence.epoch <= write.epoch)..].iter().find(counts)
+        });
         if after.is_some_and(|fence| fence.epoch <= known.epoch(write.block, write.thread())) {
             return true;
         }
         self.fences.iter().any(|(&(block, thread), fences)| {
             let epoch = known.epoch(block, thread);
             let before = fences.partition_point(|fence| fence.epoch <= epoch);
-            before.checked_sub(1).is_some_and(|last| has(&fences[last]))
+            fences[..before].iter().rev().find(counts).is_some_and(has)
         })
     }
 }
@@ -185,7 +191,7 @@ impl State {
         let past = Past { clocks, publications, block: agent.block, thread: agent.lane };
         let Resident { memory: SharedState { shadow, histories: own, .. }, .. } =
             &mut residents[owner.tag.get() as usize];
-        let unfenced = |write: &Stamp| write.block < FIRST && past.has_stamp(write) && !agents.is_fenced(agent, write);
+        let unfenced = |write: &Stamp| write.block < FIRST && past.has_stamp(write) && !agents.is_fenced(agent, write, touch.space);
         let found = match touch.space {
             Space::Global => global.find_write(touch, unfenced),
             Space::Shared => shadow.find_write(touch, unfenced),
@@ -259,12 +265,12 @@ impl AgentWatcher for Checker {
         self.state.borrow_mut().agents.lane_mut(agent).is_retired = true;
     }
 
-    fn proxy_fence(&self, block: &BlockContext) {
+    fn proxy_fence(&self, block: &BlockContext, is_shared: bool) {
         let state = &mut *self.state.borrow_mut();
         let thread = block.thread().linear();
         let clocks = &mut state.resident(block).clocks;
         let known = clocks.snapshot(thread);
-        let fence = Fence { epoch: clocks.epoch(thread), known };
+        let fence = Fence { epoch: clocks.epoch(thread), known, is_shared };
         state.agents.fences.entry((number(block), thread)).or_default().push(fence);
     }
 

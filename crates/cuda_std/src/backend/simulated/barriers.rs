@@ -85,7 +85,17 @@ pub fn barrier_arrive_at(address: u32, rank: u32) {
     check_arrival(address, before);
 }
 
-pub use bulk::{fence_init as fence_barrier_init, fence_proxy as fence_proxy_async};
+pub use bulk::fence_init as fence_barrier_init;
+
+#[track_caller]
+pub fn fence_proxy_async() {
+    bulk::fence_proxy(false);
+}
+
+#[track_caller]
+pub fn fence_proxy_async_shared() {
+    bulk::fence_proxy(true);
+}
 
 #[track_caller]
 pub(super) fn check_initialised(address: u32, state: u64) {

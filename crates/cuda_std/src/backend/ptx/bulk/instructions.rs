@@ -27,6 +27,7 @@ instructions! {
         reg32 barrier, reg32 rank;
     fence_barrier_init() "fence.mbarrier_init.release.cluster;";
     fence_proxy_async() "fence.proxy.async;";
+    fence_proxy_async_shared() "fence.proxy.async.shared::cta;";
     bulk_commit() "cp.async.bulk.commit_group;";
     map_prefetch_map(map: MapHandle) "prefetch.tensormap [{}];" reg64 map.0;
 }

@@ -32,6 +32,10 @@ pub fn fence_barrier_init() {}
 #[inline(always)]
 pub fn fence_proxy_async() {}
 
+/// Does nothing, like [`fence_proxy_async`].
+#[inline(always)]
+pub fn fence_proxy_async_shared() {}
+
 macro_rules! missing {
     ($($name:ident($($type:ty),*) $(-> $result:ty)?;)*) => {$(
         #[inline(always)]
