@@ -1,7 +1,8 @@
 //! Tensor maps: descriptions of tensors in device memory, from which kernels copy boxes.
 
 use cuda_std::bulk::{MAX_DIMENSIONS, TensorMap, TensorMapMut};
-use cuda_std::{Element, Global, GlobalMut, MapHandle, bf16, f16};
+use cuda_std::tensor::tf32;
+use cuda_std::{Element, Global, GlobalMut, MapHandle, bf16, e4m3, e5m2, f16};
 use simt::bulk::Tiling;
 
 use crate::device::Device;
@@ -34,8 +35,9 @@ macro_rules! elements {
     )*};
 }
 
-// Signed numbers of 8 and 16 bits have no data type of their own, but the hardware only copies them.
-elements! { u8 0 i8 0 u16 1 i16 1 u32 2 i32 3 u64 4 i64 5 f16 6 f32 7 f64 8 bf16 9 }
+// Signed numbers of 8 and 16 bits and floats of 8 bits have no data type of their own, but the hardware only copies them.
+// With the data type of `tf32` it might round.
+elements! { u8 0 i8 0 e4m3 0 e5m2 0 u16 1 i16 1 u32 2 i32 3 u64 4 i64 5 f16 6 f32 7 tf32 7 f64 8 bf16 9 }
 
 /// The order of the chunks of 16 bytes of a tile in shared memory.
 ///

@@ -7,9 +7,8 @@ mod clustered;
 mod finish;
 mod wgmma;
 
-pub use arrangement::{Arrangement, ContiguousK, ContiguousRows};
-pub use clustered::matmul_clustered;
-pub use finish::staging_bytes;
+pub use arrangement::Arranged;
+pub use clustered::{A_ACROSS, B_ACROSS, SHARED_BYTES, STORES, THREADS, TILE_ROWS, matmul_clustered};
 pub use wgmma::matmul_wgmma;
 
 cuda_std::kernels! {

@@ -95,6 +95,19 @@ impl<T: Element, const ROWS: usize, const COLUMNS: usize, L: PanelLayout> Shared
         Self { address, elements: PhantomData }
     }
 
+    /// Returns the same tile as [`at`](Self::at), but without checks on a GPU.
+    ///
+    /// # Safety
+    /// The conditions of [`at`](Self::at) must hold.
+    #[inline(always)]
+    #[track_caller]
+    pub unsafe fn at_unchecked(array: Shared<T>, first: usize) -> Self {
+        if backend::CHECKS_EVERY_ACCESS {
+            return Self::at(array, first);
+        }
+        Self { address: array.address_of(first), elements: PhantomData }
+    }
+
     /// Returns `COUNT` tiles, one after the other, of which the first begins at element `first` of `array`, such as the
     /// stages of a pipeline. The conditions of [`at`](Self::at) hold for all of them.
     #[inline(always)]
@@ -239,6 +252,13 @@ const fn descriptor<L: PanelLayout>(address: u32, leading: u32, stride: u32) -> 
     field(address) | field(leading) << 16 | field(stride) << 32 | L::CODE << 62
 }
 
+/// Returns the descriptor of the matrix that begins `bytes` after that of `descriptor`. An address in shared memory has
+/// fewer bits than its field, so that an addition of 32 bits is enough.
+#[inline(always)]
+const fn moved(descriptor: u64, bytes: u32) -> u64 {
+    (descriptor as u32 + (bytes >> 4)) as u64 | descriptor >> 32 << 32
+}
+
 /// Rows of a [`SharedTile`], see [`SharedTile::rows`].
 #[derive(Clone, Copy, Debug)]
 pub struct RowMajorPart<T, const R: usize, const ROWS: usize, const COLUMNS: usize, L> {
@@ -253,10 +273,10 @@ impl<T: Element, const R: usize, const ROWS: usize, const K: usize, L: PanelLayo
 
     #[inline(always)]
     fn descriptor(self, k: usize) -> u64 {
-        let address = self.tile.linear(self.first as usize, k);
+        let (first, address) = (self.tile.linear(self.first as usize, 0), self.tile.linear(self.first as usize, k));
         // Only panels of 16 bytes have the instruction's second unit in another panel.
         let leading = SharedTile::<T, ROWS, K, L>::PANEL_BYTES;
-        descriptor::<L>(address, leading, 8 * L::WIDTH)
+        moved(descriptor::<L>(first, leading, 8 * L::WIDTH), address - first)
     }
 }
 
@@ -293,9 +313,10 @@ impl<T: Element, const R: usize, const K: usize, const COLUMNS: usize, L: PanelL
     #[inline(always)]
     fn descriptor(self, k: usize) -> u64 {
         const { assert!(size_of::<T>() == 2, "tensor cores transpose elements of 2 bytes alone") };
-        let address = self.tile.linear(k, self.first as usize);
+        let (first, address) = (self.tile.linear(0, self.first as usize), self.tile.linear(k, self.first as usize));
         let (panel, rows) = (SharedTile::<T, K, COLUMNS, L>::PANEL_BYTES, 8 * L::WIDTH);
         // Without a swizzle, the two distances have each other's places.
-        if L::CODE == 0 { descriptor::<L>(address, rows, panel) } else { descriptor::<L>(address, panel, rows) }
+        let (leading, stride) = if L::CODE == 0 { (rows, panel) } else { (panel, rows) };
+        moved(descriptor::<L>(first, leading, stride), address - first)
     }
 }

@@ -51,7 +51,7 @@ use super::operand::Tile;
 pub use super::registers::{release_registers, take_registers};
 use super::shared_tile::Factor;
 pub use crate::backend::WgmmaInstruction;
-use crate::backend::{RegisterArray, WgmmaRegisters};
+use crate::backend::{self, RegisterArray, WgmmaRegisters};
 use crate::{f16, thread, unroll};
 
 /// The number of threads of a warpgroup.
@@ -62,6 +62,13 @@ pub const ROWS: usize = 64;
 const STEP: usize = 32;
 /// The maximum number of instructions of a group.
 const MAX_STEPS: usize = 24;
+
+/// Ends the kernel with an error in PTX for an architecture without products of warpgroups. At the start of a kernel, this
+/// keeps the rest of it out of such PTX.
+#[inline(always)]
+pub fn require() {
+    backend::require_warpgroups();
+}
 
 /// A type of sums: f32, f16 or i32, in a matrix of `N` columns.
 #[diagnostic::on_unimplemented(

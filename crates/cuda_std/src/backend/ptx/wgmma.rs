@@ -312,6 +312,12 @@ impl<R: RegisterArray> WgmmaRegisters<R> {
     }
 }
 
+#[inline(always)]
+pub fn require_warpgroups() {
+    #[cfg(not(target_feature = "sm_90a"))]
+    super::missing::need_90a();
+}
+
 macro_rules! set_registers {
     ($($name:ident $instruction:literal)*) => {$(
         #[inline(always)]
