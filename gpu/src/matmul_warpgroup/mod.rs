@@ -1,18 +1,29 @@
 //! The rungs of `matmul` that need the instructions of warpgroups, which only GPUs of compute capability 9.0 have.
 //!
+//! | rung | idea | limited by |
+//! |---|---|---|
+//! | [`matmul_wgmma()`] | a warpgroup multiplies tiles in shared memory, which a tensor map loads | latency |
+//! | [`matmul_pipelined()`] | one warpgroup loads several steps ahead, two multiply | the start and the end of a tile |
+//! | [`matmul_clustered()`] | persistent clusters share loads; stores overlap the next tile | the tensor cores and their power |
+//!
 //! The kernels have a PTX module of their own, because the other rungs need no PTX for sm_90a.
 
 mod arrangement;
 mod clustered;
 mod finish;
+mod pipeline;
+mod pipelined;
 mod wgmma;
 
 pub use arrangement::Arranged;
-pub use clustered::{A_ACROSS, B_ACROSS, SHARED_BYTES, STORES, THREADS, TILE_ROWS, matmul_clustered};
-pub use wgmma::matmul_wgmma;
+pub use clustered::matmul_clustered;
+pub use pipeline::{A_ACROSS, B_ACROSS, SHARED_BYTES, STORES, THREADS, TILE_ROWS};
+pub use pipelined::matmul_pipelined;
+pub use wgmma::{matmul_wgmma, wgmma_bytes};
 
 cuda_std::kernels! {
     /// Products of matrices by the instructions of warpgroups for tensor cores.
     matmul_wgmma,
+    matmul_pipelined,
     matmul_clustered,
 }

@@ -191,7 +191,9 @@ impl State {
         let past = Past { clocks, publications, block: agent.block, thread: agent.lane };
         let Resident { memory: SharedState { shadow, histories: own, .. }, .. } =
             &mut residents[owner.tag.get() as usize];
-        let unfenced = |write: &Stamp| write.block < FIRST && past.has_stamp(write) && !agents.is_fenced(agent, write, touch.space);
+        let unfenced = |write: &Stamp| {
+            write.block < FIRST && past.has_stamp(write) && !agents.is_fenced(agent, write, touch.space)
+        };
         let found = match touch.space {
             Space::Global => global.find_write(touch, unfenced),
             Space::Shared => shadow.find_write(touch, unfenced),
