@@ -100,7 +100,7 @@ fn parts(len: u32, most: u32) -> impl Iterator<Item = (u32, u32)> {
 }
 
 /// Returns the view from element `start` on, which may be beyond the end of an empty view.
-fn tail<T>(x: Global<'_, T>, start: usize) -> Global<'_, T> {
+fn tail<T: Element>(x: Global<'_, T>, start: usize) -> Global<'_, T> {
     let start = start.min(x.len());
     x.part(start, x.len() - start)
 }

@@ -65,14 +65,14 @@ impl Layout {
     }
 
     /// Returns the layout as a parameter of the kernels.
-    pub(super) const fn strides(&self) -> Strides {
+    pub const fn strides(&self) -> Strides {
         let leading = self.leading as u64;
         let (row, column) = if self.is_transposed { (1, leading) } else { (leading, 1) };
         Strides { row, column, batch: self.batch as u64 }
     }
 
     /// Returns true if each row (or column) begins at a multiple of 16 bytes from the start of the view.
-    pub(super) const fn has_aligned_lines(&self, element_bytes: usize) -> bool {
+    pub(super) fn has_aligned_lines(&self, element_bytes: usize) -> bool {
         let is_aligned = |elements: usize| elements.wrapping_mul(element_bytes).is_multiple_of(16);
         is_aligned(self.leading) && is_aligned(self.batch)
     }
@@ -96,13 +96,15 @@ impl Layout {
     pub(super) fn check_input(&self, elements: usize) -> Result<(), MatrixError> {
         let Self { rows, columns, leading, .. } = *self;
         if u32::try_from(rows).is_err() || u32::try_from(columns).is_err() {
-            let text = format!("a matrix of {rows} x {columns} is too large: use at most {} rows and columns", u32::MAX);
+            let text =
+                format!("a matrix of {rows} x {columns} is too large: use at most {} rows and columns", u32::MAX);
             return Err(MatrixError(text));
         }
         let (lines, len) = self.lines();
         if lines > 1 && leading < len {
             let line = if self.is_transposed { "column" } else { "row" };
-            let text = format!("the leading dimension is {leading}, but a {line} has {len} elements: use at least {len}");
+            let text =
+                format!("the leading dimension is {leading}, but a {line} has {len} elements: use at least {len}");
             return Err(MatrixError(text));
         }
         match self.span() {

@@ -194,8 +194,10 @@ impl<T: MatmulElement, C: Output<T::Sum>, E: Epilogue<T::Sum, C> + 'static> Matm
             k,
             batch,
             a: pack_a.map_or(a.layout.strides(), |packing| packing.to),
-            b: pack_b.map_or(b.layout.strides(), |packing| {
-                Strides { row: packing.to.column, column: packing.to.row, ..packing.to }
+            b: pack_b.map_or(b.layout.strides(), |packing| Strides {
+                row: packing.to.column,
+                column: packing.to.row,
+                ..packing.to
             }),
             c: c.layout.strides(),
         };
@@ -222,7 +224,10 @@ impl<T: MatmulElement, C: Output<T::Sum>, E: Epilogue<T::Sum, C> + 'static> Matm
         let wrong = |text: String| Err(MatrixError(text).into());
         for (name, matrix, planned) in [("A", a, &self.options.a), ("B", b, &self.options.b)] {
             if matrix.layout != *planned {
-                return wrong(format!("this product was planned for {planned} as {name}, but {} was passed", matrix.layout));
+                return wrong(format!(
+                    "this product was planned for {planned} as {name}, but {} was passed",
+                    matrix.layout
+                ));
             }
             if !self.options.unaligned && !matrix.view.as_ptr().addr().is_multiple_of(16) {
                 let remedy = "pass one that does, or set `MatmulOptions::unaligned`";
@@ -232,7 +237,10 @@ impl<T: MatmulElement, C: Output<T::Sum>, E: Epilogue<T::Sum, C> + 'static> Matm
         let [m, n, _, count] = self.plan.sizes;
         let layout = c.layout;
         if (layout.rows(), layout.columns(), layout.count()) != (m, n, count) {
-            return wrong(format!("C must be {}, but {layout} was passed", Layout::row_major(m, n).batch(count, m * n)));
+            return wrong(format!(
+                "C must be {}, but {layout} was passed",
+                Layout::row_major(m, n).batch(count, m * n)
+            ));
         }
         if let Some(bias) = bias.filter(|bias| bias.len() != n) {
             return wrong(format!("the bias has {} elements, but C has {n} columns: pass {n}", bias.len()));
