@@ -2,7 +2,7 @@
 
 use cuda_std::tensor::tf32;
 use cuda_std::{Call, Global, GlobalMut, bf16, e4m3, e5m2, f16};
-use gpu::matmul::{Operand, Output, Strides};
+use gpu::matmul::{Operand, Output, Strides, matmul_pack};
 
 /// The arguments of the kernel that packs an operand: its size, and its layouts before and after.
 #[doc(hidden)]
@@ -84,20 +84,4 @@ elements! {
     i8 u8 i32 i8 true Some, u8 u8;
     e4m3 u8 f32 f16 true |_| None, e4m3 f16;
     e5m2 u8 f32 f16 true |_| None, e5m2 f16;
-}
-
-// STUB
-struct matmul_pack;
-impl matmul_pack {
-    fn if_built<'a, T, U>(
-        _: u32,
-        _: u32,
-        _: u32,
-        _: Strides,
-        _: Global<'a, T>,
-        _: Strides,
-        _: GlobalMut<'a, U>,
-    ) -> Option<Call<'a>> {
-        None
-    }
 }

@@ -1,9 +1,9 @@
 //! The launches of a product.
 
 use cuda_std::{Call, Element, Global, GlobalMut, Ladder};
-use gpu::matmul::tuning::{PACK, PACK_ROWS, SIDE, Tile};
-use gpu::matmul::{Epilogue, Linear, MatmulRung, Operand, Output, Problem};
-use launch::{LaunchConfig, Queue};
+use gpu::matmul::tuning::{PACK, PACK_ROWS, SIDE, Tile, register_blocks};
+use gpu::matmul::{Epilogue, Linear, MatmulRung, Operand, Output, Problem, Strides, matmul_register_blocks};
+use launch::{Device, Dim3, LaunchConfig, Queue};
 use std::any::TypeId;
 
 use super::MatrixError;
@@ -32,7 +32,8 @@ pub(super) fn launch<U: Operand, C: Output<U::Sum>, E: Epilogue<U::Sum, C> + 'st
     arguments: Arguments<'_, U, C, E>,
 ) -> Result<(), AlgorithmError> {
     let Arguments { problem, a, b, c, bias, epilogue } = arguments;
-    let Tile { rows, .. } = tile(rung);
+    let width = width(queue.device(), &problem);
+    let Tile { rows, .. } = tile(rung, width);
     let max_rows = MAX_BLOCKS.saturating_mul(rows);
     if problem.m > max_rows && TypeId::of::<E>() != TypeId::of::<Linear<U::Sum>>() {
         // A part would tell the epilogue wrong rows.
@@ -41,11 +42,11 @@ pub(super) fn launch<U: Operand, C: Output<U::Sum>, E: Epilogue<U::Sum, C> + 'st
     }
     for (first_matrix, batch) in parts(problem.batch, MAX_BLOCKS) {
         for (first_row, m) in parts(problem.m, max_rows) {
-            let at = |strides: gpu::matmul::Strides, row| strides.index(first_matrix as usize, row as usize, 0);
+            let at = |strides: Strides, row| strides.index(first_matrix as usize, row as usize, 0);
             let (a, b) = (tail(a, at(problem.a, first_row)), tail(b, at(problem.b, 0)));
             let c = c.part(at(problem.c, first_row), c.len() - at(problem.c, first_row));
             let problem = Problem { m, batch, ..problem };
-            let (config, call) = kernel(rung, Arguments { problem, a, b, c, bias, epilogue });
+            let (config, call) = kernel(rung, width, Arguments { problem, a, b, c, bias, epilogue });
             queue.launch(config, call.ok_or_else(|| not_built_with::<U, C, E>(rung))?)?;
         }
     }
@@ -55,17 +56,37 @@ pub(super) fn launch<U: Operand, C: Output<U::Sum>, E: Epilogue<U::Sum, C> + 'st
 /// Returns the launch of the rung's kernel, or no call if the kernel is not built for these types.
 fn kernel<'v, U: Operand, C: Output<U::Sum>, E: Epilogue<U::Sum, C> + 'static>(
     rung: MatmulRung,
+    width: usize,
     arguments: Arguments<'v, U, C, E>,
 ) -> (LaunchConfig, Option<Call<'v>>) {
     let Arguments { problem, a, b, c, bias, epilogue } = arguments;
-    let Tile { rows, columns, shared, .. } = tile(rung);
+    let Tile { rows, columns, threads, shared } = tile(rung, width);
     let grid = (problem.n.div_ceil(columns), problem.m.div_ceil(rows), problem.batch);
-    let config = LaunchConfig::new(grid, (SIDE as u32, SIDE as u32)).shared_bytes(shared);
-    (config, rung.plain(problem, a, b, c, bias, epilogue))
+    let config = |block: Dim3| LaunchConfig::new(grid, block).shared_bytes(shared);
+    match (rung, width) {
+        (MatmulRung::RegisterBlocks, 4) => {
+            let call = matmul_register_blocks::if_built::<U, C, E, 4>(problem, a, b, c, bias, epilogue);
+            (config(threads.into()), call)
+        }
+        (MatmulRung::RegisterBlocks, _) => (config(threads.into()), rung.plain(problem, a, b, c, bias, epilogue)),
+        _ => (config((SIDE as u32, SIDE as u32).into()), rung.plain(problem, a, b, c, bias, epilogue)),
+    }
 }
 
-fn tile(_: MatmulRung) -> Tile {
-    Tile { rows: SIDE as u32, columns: SIDE as u32, threads: 256, shared: 0 }
+/// Returns the tile of the rung's kernel. `width` selects one of several kernels.
+fn tile(rung: MatmulRung, width: usize) -> Tile {
+    match rung {
+        MatmulRung::RegisterBlocks => register_blocks(width),
+        _ => Tile { rows: SIDE as u32, columns: SIDE as u32, threads: 256, shared: 0 },
+    }
+}
+
+/// Returns the number of sums of a thread along each side of its part of the tile, for the rung `RegisterBlocks`. Small
+/// products have small tiles, which occupy more multiprocessors.
+fn width(device: &Device, problem: &Problem) -> usize {
+    let Tile { rows, columns, .. } = register_blocks(8);
+    let tiles = u64::from(problem.m.div_ceil(rows)) * u64::from(problem.n.div_ceil(columns));
+    if tiles.saturating_mul(problem.batch.into()) < u64::from(device.multiprocessors()) { 4 } else { 8 }
 }
 
 /// Launches the copies of a packing: one launch, unless the grid would be too large.
@@ -81,7 +102,7 @@ pub(super) fn pack<'v, T: Element, U: Element>(
     let columns = u32::try_from(packing.to.row).unwrap_or(u32::MAX).div_ceil(side);
     for (first_matrix, count) in parts(packing.count, MAX_BLOCKS) {
         for (first_row, rows) in parts(packing.rows, MAX_BLOCKS * side) {
-            let at = |strides: gpu::matmul::Strides| strides.index(first_matrix as usize, first_row as usize, 0);
+            let at = |strides: Strides| strides.index(first_matrix as usize, first_row as usize, 0);
             let (x, to) = (tail(x, at(packing.from)), to.part(at(packing.to), to.len() - at(packing.to)));
             let grid = (columns, rows.div_ceil(side), count);
             let part = Packing { rows, count, ..packing };

@@ -137,9 +137,9 @@ fn default_kernel<T: MatmulElement, C: 'static>(
     let capability = device.properties()?.compute_capability;
     let has_mma = capability.is_none_or(|capability| capability >= (8, 0));
     let with_mma: &[MatmulRung] = if has_mma { &[MatmulRung::MmaSync] } else { &[] };
-    let all = with_mma.iter().chain(&[MatmulRung::Naive]);
+    let all = with_mma.iter().chain(&[MatmulRung::RegisterBlocks]);
     let mut kernels = all.filter_map(|&rung| Some((rung, kind::<T, C>(rung, tf32)?)));
-    kernels.next().ok_or_else(|| not_built::<T, C>(MatmulRung::Naive))
+    kernels.next().ok_or_else(|| not_built::<T, C>(MatmulRung::RegisterBlocks))
 }
 
 /// Returns true if the rung multiplies elements of type [`MatmulElement::Other`] in a product of `T`, false if it

@@ -67,6 +67,9 @@ macro_rules! suite {
 
 suite! {
     naive_conforms: Naive;
+    tile_conforms: Tile;
+    padded_conforms: Padded;
+    register_blocks_conforms: RegisterBlocks;
     mma_sync_conforms: MmaSync;
     wgmma_conforms: Wgmma;
 }
@@ -220,7 +223,7 @@ fn a_product_runs_in_a_graph_without_allocating() {
         let (b, mut c) = (device.upload(&b).unwrap(), device.zeroed::<f16>(m * n).unwrap());
         let mut product = Matmul::<f16>::new(&device, sizes).unwrap();
         let mut graph = device
-            .graph((&mut product, &a, &b, &mut c), |queue, (product, a, b, c)| {
+            .record((&mut product, &a, &b, &mut c), |queue, (product, a, b, c)| {
                 let (a, b) = (Matrix::row_major(a, m, k)?, Matrix::row_major(b, k, n)?);
                 product.run(queue, a, b, MatrixMut::row_major(c, m, n)?)
             })
