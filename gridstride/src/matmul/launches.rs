@@ -1,9 +1,10 @@
 //! The launches of a product.
 
-use cuda_std::{Call, Element, Global, GlobalMut, Ladder};
+use cuda_std::{ArgumentId, Call, Element, Global, GlobalMut, Ladder};
 use gpu::matmul::tuning::{PACK, PACK_ROWS, SIDE, Tile, register_blocks};
 use gpu::matmul::{Epilogue, Linear, MatmulRung, Operand, Output, Problem, Strides, matmul_register_blocks};
-use launch::{Device, Dim3, LaunchConfig, Queue};
+use gpu::matmul_warpgroup::matmul_wgmma;
+use launch::{Device, Dim3, KernelInfo, LaunchConfig, Queue};
 use std::any::TypeId;
 
 use super::MatrixError;
@@ -32,7 +33,7 @@ pub(super) fn launch<U: Operand, C: Output<U::Sum>, E: Epilogue<U::Sum, C> + 'st
     arguments: Arguments<'_, U, C, E>,
 ) -> Result<(), AlgorithmError> {
     let Arguments { problem, a, b, c, bias, epilogue } = arguments;
-    let width = width(queue.device(), &problem);
+    let width = width::<U, C>(queue.device(), &problem);
     let Tile { rows, .. } = tile(rung, width);
     let max_rows = MAX_BLOCKS.saturating_mul(rows);
     if problem.m > max_rows && TypeId::of::<E>() != TypeId::of::<Linear<U::Sum>>() {
@@ -69,6 +70,10 @@ fn kernel<'v, U: Operand, C: Output<U::Sum>, E: Epilogue<U::Sum, C> + 'static>(
             (config(threads.into()), call)
         }
         (MatmulRung::RegisterBlocks, _) => (config(threads.into()), rung.plain(problem, a, b, c, bias, epilogue)),
+        (MatmulRung::Wgmma, _) => {
+            let call = matmul_wgmma::if_built::<U, C, E>(problem, a, b, c, bias, epilogue);
+            (config((SIDE as u32, SIDE as u32).into()), call)
+        }
         _ => (config((SIDE as u32, SIDE as u32).into()), rung.plain(problem, a, b, c, bias, epilogue)),
     }
 }
@@ -82,11 +87,17 @@ fn tile(rung: MatmulRung, width: usize) -> Tile {
 }
 
 /// Returns the number of sums of a thread along each side of its part of the tile, for the rung `RegisterBlocks`. Small
-/// products have small tiles, which occupy more multiprocessors.
-fn width(device: &Device, problem: &Problem) -> usize {
-    let Tile { rows, columns, .. } = register_blocks(8);
+/// products have small tiles, if the kernel is built for them, which occupy more multiprocessors.
+fn width<U: 'static, C: 'static>(device: &Device, problem: &Problem) -> usize {
+    const SMALL: usize = 4;
+    let types = [ArgumentId::of::<U>(), ArgumentId::of::<C>()];
+    let mut kernels = matmul_register_blocks::INSTANCES.iter();
+    let is_small = |kernel: &KernelInfo| kernel.arguments_end_with(&[ArgumentId::value(SMALL as i128)]);
+    let Tile { rows, columns, .. } = register_blocks(2 * SMALL);
     let tiles = u64::from(problem.m.div_ceil(rows)) * u64::from(problem.n.div_ceil(columns));
-    if tiles.saturating_mul(problem.batch.into()) < u64::from(device.multiprocessors()) { 4 } else { 8 }
+    let has_few_tiles = tiles.saturating_mul(problem.batch.into()) < u64::from(device.multiprocessors());
+    let is_built = kernels.any(|kernel| kernel.arguments_begin_with(&types) && is_small(kernel));
+    if has_few_tiles && is_built { SMALL } else { 2 * SMALL }
 }
 
 /// Launches the copies of a packing: one launch, unless the grid would be too large.
@@ -128,7 +139,7 @@ fn tail<T: Element>(x: Global<'_, T>, start: usize) -> Global<'_, T> {
 
 /// Returns the error for a rung that has no kernel with the epilogue `E`.
 fn not_built_with<U: 'static, C: 'static, E>(rung: MatmulRung) -> AlgorithmError {
-    let types = [cuda_std::ArgumentId::of::<U>(), cuda_std::ArgumentId::of::<C>()];
+    let types = [ArgumentId::of::<U>(), ArgumentId::of::<C>()];
     if rung.rung().entry(&types).is_none() {
         return not_built::<U, C>(rung);
     }

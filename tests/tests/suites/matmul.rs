@@ -260,12 +260,14 @@ fn wrong_matrices_are_refused() {
 
     let mut product = Matmul::<f32>::new(&device, [2, 2, 3]).unwrap();
     let (a, b) = (Matrix::row_major(&x, 2, 3).unwrap(), Matrix::row_major(&x, 3, 2).unwrap());
-    let mut run = |a, b, c| product.run(&device, a, b, c);
     let c = MatrixMut::row_major(&mut y, 2, 2).unwrap();
-    message(run(a.t(), b, c), &["2 x 3 as A", "3 x 2"]);
-    message(run(a, b, MatrixMut::row_major(&mut y, 3, 2).unwrap()), &["C must be a matrix of 2 x 2", "3 x 2"]);
+    message(product.run(&device, a.t(), b, c), &["2 x 3 as A", "3 x 2"]);
+    message(
+        product.run(&device, a, b, MatrixMut::row_major(&mut y, 3, 2).unwrap()),
+        &["C must be a matrix of 2 x 2", "3 x 2"],
+    );
     let late = Matrix::new(x.view().part(1, 6), Layout::row_major(2, 3)).unwrap();
-    message(run(late, b, MatrixMut::row_major(&mut y, 2, 2).unwrap()), &["16 bytes", "unaligned"]);
+    message(product.run(&device, late, b, MatrixMut::row_major(&mut y, 2, 2).unwrap()), &["16 bytes", "unaligned"]);
     let bias = device.upload(&[1.0_f32; 3]).unwrap();
     let c = MatrixMut::row_major(&mut y, 2, 2).unwrap();
     message(product.run_with_bias(&device, a, b, c, &bias), &["bias has 3", "2 columns"]);
