@@ -40,6 +40,11 @@ cuda_std::ladder! {
             padded,
             /// 8 × 8 elements of C per thread in registers.
             register_blocks = register_blocks::matmul_register_blocks<8> + register_blocks::matmul_register_blocks<4>,
+            /// Copies to shared memory that proceed during the multiplications, and fragments of 16 bytes.
+            async_copies = crate::matmul_tensor::matmul_async_copies<1, 0>
+            + crate::matmul_tensor::matmul_async_copies<0, 0>
+            + crate::matmul_tensor::matmul_async_copies<0, 1>
+            + crate::matmul_tensor::matmul_async_copies<1, 1>,
             /// By a warp's instructions for tensor cores (`mma.sync`).
             mma_sync = crate::matmul_tensor::matmul_mma_sync,
         }

@@ -10,7 +10,7 @@
 
 use cuda_std::{Global, GlobalMut, Shared, bf16, e4m3, e5m2, f16, kernel, opaque, shared_array, thread};
 
-use super::staging::{Target, fragment};
+use super::staging::{Target, fragment, per_vector};
 use super::tuning::REGISTER_BLOCKS_K as STEP;
 use super::{Epilogue, Linear, Operand, Output, Problem, Sum};
 
@@ -41,6 +41,7 @@ pub fn matmul_register_blocks<T: Operand, C: Output<T::Sum>, E: Epilogue<T::Sum,
     let (row, column) = (thread::block_idx_y() as usize * side, thread::block_idx_x() as usize * side);
     // The rows of the tiles are 4 elements longer, so that the elements of a column of A are in different banks.
     let pitch = side + 4;
+    let vectors = pitch / per_vector(size_of::<T::Sum>());
     let tiles = shared_array![T::Sum; 2 * STEP * (16 * W + 4)];
     let (tile_a, tile_b) = (tiles.part(0, STEP * pitch), tiles.part(STEP * pitch, STEP * pitch));
 
@@ -66,9 +67,9 @@ pub fn matmul_register_blocks<T: Operand, C: Output<T::Sum>, E: Epilogue<T::Sum,
         let mut i = 0;
         while i < STEP {
             // SAFETY: each tile has `STEP` rows of more than `16 * W` elements, and both coordinates are below 16.
-            let left = unsafe { fragment::<_, W>(tile_a, i * pitch, thread / 16) };
+            let left = unsafe { fragment::<_, W>(tile_a, i * vectors, 0, thread / 16) };
             // SAFETY: as for A.
-            let right = unsafe { fragment::<_, W>(tile_b, i * pitch, thread % 16) };
+            let right = unsafe { fragment::<_, W>(tile_b, i * vectors, 0, thread % 16) };
             for i in 0..W {
                 for j in 0..W {
                     sums[i][j] = left[i].multiply_add(right[j], sums[i][j]);
@@ -81,7 +82,7 @@ pub fn matmul_register_blocks<T: Operand, C: Output<T::Sum>, E: Epilogue<T::Sum,
     }
     let target = Target { problem, c, bias, epilogue, batch, row, column };
     // SAFETY: `assert_views` has checked that the view has all elements of C, and the block has 256 threads.
-    unsafe { target.finish_square(tiles, sums) };
+    unsafe { target.finish_square([thread / 16, thread % 16], tiles, sums) };
 }
 
 /// The elements that a thread copies of an operand's part of a step: `side` rows (or columns, for *B*) of [`STEP`]

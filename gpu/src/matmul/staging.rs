@@ -4,7 +4,7 @@
 //! The sums of a block pass through shared memory, a few rows at a time. A warp then writes contiguous elements of *C*,
 //! and the epilogue is in the PTX once for each kernel, not once for each sum of a thread.
 
-use cuda_std::{Element, Global, GlobalMut, Shared, opaque, thread, unroll};
+use cuda_std::{AsyncCopies, Element, Global, GlobalMut, Shared, opaque, thread, unroll};
 
 use super::{Epilogue, Output, Problem, Sum};
 
@@ -21,28 +21,37 @@ pub(crate) const fn position(size: usize, thread: usize, i: usize) -> usize {
     i / v * 16 * v + thread * v + i % v
 }
 
-/// Loads the `W` elements of `thread` in the row of a tile that begins at element `first`, which must be a multiple of
-/// 16 bytes. Elements have 4 or 8 bytes.
+/// Loads the `W` elements of `thread` in the row of a tile that begins at vector `first + offset` of 16 bytes. Elements
+/// have 4 or 8 bytes. If `offset` is constant, it becomes a part of the load instruction.
 ///
 /// # Safety
-/// `tile` must have `16 * W` elements from `first` on, and `thread` must be below 16.
+/// `tile` must have `16 * W` elements from the vector on, and `thread` must be below 16.
 #[inline(always)]
-pub(crate) unsafe fn fragment<S: Element, const W: usize>(tile: Shared<S>, first: usize, thread: usize) -> [S; W] {
+pub(crate) unsafe fn fragment<S: Element, const W: usize>(
+    tile: Shared<S>,
+    first: usize,
+    offset: usize,
+    thread: usize,
+) -> [S; W] {
     let mut elements = [S::zeroed(); W];
     if size_of::<S>() == 4 {
         let vectors = tile.cast::<[S; 4]>();
+        // SAFETY: by this function's contract, the tile has the row's vectors.
+        let vectors = unsafe { vectors.part_unchecked(first + thread, vectors.len() - first - thread) };
         for piece in 0..W / 4 {
             // SAFETY: by this function's contract, the tile has the vector.
-            let vector = unsafe { vectors.load_unchecked(first / 4 + piece * 16 + thread) };
+            let vector = unsafe { vectors.load_unchecked(offset + piece * 16) };
             for i in 0..4 {
                 elements[4 * piece + i] = vector[i];
             }
         }
     } else {
         let vectors = tile.cast::<[S; 2]>();
+        // SAFETY: by this function's contract, the tile has the row's vectors.
+        let vectors = unsafe { vectors.part_unchecked(first + thread, vectors.len() - first - thread) };
         for piece in 0..W / 2 {
             // SAFETY: by this function's contract, the tile has the vector.
-            let vector = unsafe { vectors.load_unchecked(first / 2 + piece * 16 + thread) };
+            let vector = unsafe { vectors.load_unchecked(offset + piece * 16) };
             for i in 0..2 {
                 elements[2 * piece + i] = vector[i];
             }
@@ -54,7 +63,7 @@ pub(crate) unsafe fn fragment<S: Element, const W: usize>(tile: Shared<S>, first
 /// Stores the `W` elements that [`fragment`] loads.
 ///
 /// # Safety
-/// `tile` must have `16 * W` elements from `first` on, and `thread` must be below 16.
+/// `tile` must have `16 * W` elements from vector `first` on, and `thread` must be below 16.
 #[inline(always)]
 unsafe fn store_fragment<S: Element, const W: usize>(tile: Shared<S>, first: usize, thread: usize, elements: [S; W]) {
     if size_of::<S>() == 4 {
@@ -62,15 +71,50 @@ unsafe fn store_fragment<S: Element, const W: usize>(tile: Shared<S>, first: usi
         for piece in 0..W / 4 {
             let vector = core::array::from_fn(|i| elements[4 * piece + i]);
             // SAFETY: by this function's contract, the tile has the vector.
-            unsafe { vectors.store_unchecked(first / 4 + piece * 16 + thread, vector) };
+            unsafe { vectors.store_unchecked(first + piece * 16 + thread, vector) };
         }
     } else {
         let vectors = tile.cast::<[S; 2]>();
         for piece in 0..W / 2 {
             let vector = core::array::from_fn(|i| elements[2 * piece + i]);
             // SAFETY: by this function's contract, the tile has the vector.
-            unsafe { vectors.store_unchecked(first / 2 + piece * 16 + thread, vector) };
+            unsafe { vectors.store_unchecked(first + piece * 16 + thread, vector) };
         }
+    }
+}
+
+/// Returns row and column of the block's tile in the grid of tiles. Consecutive blocks compute tiles of the same 8 rows,
+/// so that blocks that run at the same time read few rows of *A* and columns of *B*, which the L2 cache then has.
+#[inline(always)]
+pub(crate) fn ordered_tile() -> [usize; 2] {
+    const ROWS: u32 = 8;
+    let (width, height) = (thread::grid_dim_x(), thread::grid_dim_y());
+    let block = thread::block_idx_y() * width + thread::block_idx_x();
+    let (group, rest) = (block / (ROWS * width), block % (ROWS * width));
+    let rows = (height - group * ROWS).min(ROWS);
+    [(group * ROWS + rest % rows) as usize, (rest / rows) as usize]
+}
+
+/// Begins an asynchronous copy of elements `first..first + count` of `from` to the 16 bytes of `to` from element `slot`
+/// on, and sets the remaining elements of these bytes to zero.
+///
+/// # Safety
+/// `count` elements must have at most 16 bytes. If `count` is not 0, `from` must have the elements, and element `first`
+/// must be at a multiple of 16 bytes. `to` must have the 16 bytes, at a multiple of 16.
+#[inline(always)]
+pub(crate) unsafe fn copy_vector<T: Element>(
+    copies: &mut AsyncCopies,
+    from: &Global<T>,
+    [first, count]: [usize; 2],
+    to: Shared<T>,
+    slot: usize,
+) {
+    let size = size_of::<T>();
+    // SAFETY: this is the same memory.
+    let bytes = unsafe { Global::<u8>::from_raw_parts(from.as_ptr().cast(), from.len() * size, from.device()) };
+    // SAFETY: by this function's contract, both views have the bytes, and these are aligned.
+    unsafe {
+        copies.copy_padded_unchecked(bytes, [first * size, count * size], to.cast::<[u8; 16]>(), slot * size / 16)
     }
 }
 
@@ -138,12 +182,12 @@ impl<C: Element, E> Target<'_, C, E> {
     }
 
     /// Computes and stores the tile, of which each of 16 × 16 threads has `W` × `W` sums, arranged as by [`position`].
-    /// `staged` has at least 16 rows of `16 * W` elements, at a multiple of 16 bytes, and is free after a barrier.
+    /// The calling thread has the sums of the thread in row and column `at` of these. `staged` has at least 16 rows of `16 * W` elements, at a multiple of 16 bytes, and is free after a barrier.
     ///
     /// # Safety
-    /// `c` must have every element of *C*. The block must have 256 threads.
+    /// `c` must have every element of *C*. The block must have 256 threads. Each number of `at` must be below 16.
     #[inline(always)]
-    pub unsafe fn finish_square<S: Sum, const W: usize>(&self, staged: Shared<S>, mut sums: [[S; W]; W])
+    pub unsafe fn finish_square<S: Sum, const W: usize>(&self, at: [usize; 2], staged: Shared<S>, mut sums: [[S; W]; W])
     where
         C: Output<S>,
         E: Epilogue<S, C>,
@@ -154,8 +198,8 @@ impl<C: Element, E> Target<'_, C, E> {
         let mut pass = 0;
         while pass < W {
             thread::sync_threads();
-            // SAFETY: the array has 16 rows, and both coordinates of the thread are below 16.
-            unsafe { store_fragment(staged, thread / 16 * side, thread % 16, sums[0]) };
+            // SAFETY: the array has 16 rows, and by this function's contract both numbers are below 16.
+            unsafe { store_fragment(staged, at[0] * (side / per_vector(size_of::<S>())), at[1], sums[0]) };
             // The loop shifts the sums, so that their index is constant and they stay in registers.
             for i in 1..W {
                 sums[i - 1] = sums[i];

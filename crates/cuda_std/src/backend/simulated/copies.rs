@@ -68,8 +68,13 @@ impl Copies {
     /// `from` must be valid for accesses of `count` elements. `N` elements have 4, 8 or 16 bytes.
     #[track_caller]
     pub unsafe fn begin_padded<T: Element, const N: usize>(&mut self, from: *const T, count: u32, to: u32) {
-        // SAFETY: the caller guarantees a valid source.
-        unsafe { self.begin_by_elements::<T, N>(from, count, to) }
+        // SAFETY: the caller guarantees a valid source, also for one access if all elements are read.
+        unsafe {
+            match size_of::<T>() * count as usize {
+                16 => self.begin(from.cast(), to),
+                _ => self.begin_by_elements::<T, N>(from, count, to),
+            }
+        }
     }
 
     /// # Safety
