@@ -8,5 +8,5 @@ fn main() -> io::Result<()> {
     let list = catalogue.split_once("$with! {").and_then(|(_, rest)| rest.split_once('}'));
     let (names, _) =
         list.ok_or_else(|| io::Error::other("src/catalogue.rs has no list of algorithms after `$with! {`"))?;
-    ptx_embed::compress(&names.split([' ', ';']).filter(|name| !name.is_empty()).collect::<Vec<_>>())
+    ptx_embed::compress(&names.split([' ', ';', '\n']).filter(|name| !name.is_empty()).collect::<Vec<_>>())
 }

@@ -14,7 +14,10 @@
 /// algorithm to a device.
 macro_rules! catalogue {
     ($with:ident) => {
-        $with! { by_key histogram merge_sort reduce saxpy scale scan segments select sort transpose; sort_cluster }
+        $with! {
+            by_key histogram matmul merge_sort reduce saxpy scale scan segments select sort transpose;
+            matmul_tensor matmul_warpgroup sort_cluster
+        }
     };
 }
 

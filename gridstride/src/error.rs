@@ -4,6 +4,7 @@ use cuda_std::UnknownRung;
 use thiserror::Error;
 
 use crate::histogram::bins_error::BinsError;
+use crate::matmul::MatrixError;
 
 /// The error that an algorithm returns. `Debug` prints the same text as `Display`, because `main` and `unwrap` use
 /// `Debug`.
@@ -28,6 +29,9 @@ pub enum AlgorithmError {
     /// A histogram does not support the requested bins or number of keys.
     #[error(transparent)]
     Bins(#[from] BinsError),
+    /// A matrix does not fit its memory, or matrices cannot be multiplied.
+    #[error(transparent)]
+    Matrix(#[from] MatrixError),
     /// No rung has the given name.
     #[error(transparent)]
     UnknownRung(#[from] UnknownRung),

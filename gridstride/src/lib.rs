@@ -50,6 +50,7 @@
 //! | `reduce_by_key`, `scan_by_key_inclusive`, `scan_by_key_exclusive` | [`ByKeyExt`](by_key::ByKeyExt) | [`ByKeyRunner`](by_key::ByKeyRunner) |
 //! | `reduce_segments`, `scan_segments_inclusive`, `scan_segments_exclusive` | [`SegmentsExt`](segments::SegmentsExt) | [`SegmentRunner`](segments::SegmentRunner) |
 //! | `histogram` | [`HistogramExt`](histogram::HistogramExt) | |
+//! | `matmul` | [`MatmulExt`](matmul::MatmulExt) | [`Matmul`](matmul::Matmul) |
 //! | `transpose` | [`TransposeExt`](transpose::TransposeExt) | |
 //! | `saxpy` | [`SaxpyExt`](saxpy::SaxpyExt) | |
 //! | `scale` | [`ScaleExt`](scale::ScaleExt) | |

@@ -34,6 +34,7 @@ pub use launch::{Buffer, Device, DeviceChoice};
 pub use crate::by_key::ByKeyExt as _;
 pub use crate::error::AlgorithmError;
 pub use crate::histogram::HistogramExt as _;
+pub use crate::matmul::MatmulExt as _;
 pub use crate::merge_sort::MergeSortExt as _;
 pub use crate::reduce::ReduceExt as _;
 pub use crate::saxpy::SaxpyExt as _;

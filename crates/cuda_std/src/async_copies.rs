@@ -154,6 +154,63 @@ impl AsyncCopies {
         unsafe { self.0.begin_by_elements::<T, N>(from.as_ptr().wrapping_add(first), count, to.address_of(slot)) }
     }
 
+    /// Begins to copy elements `first..first + count` of `from` to element `slot` of `to`, and sets the remaining
+    /// elements of the slot to zero (`cp.async` with a source size). A copy with `count` 0 reads nothing.
+    ///
+    /// The slot has 4, 8 or 16 bytes. Element `first` must be at a multiple of these bytes unless `count` is 0.
+    #[inline(always)]
+    #[track_caller]
+    pub fn copy_padded<T: Element, const N: usize>(
+        &mut self,
+        from: Global<'_, T>,
+        [first, count]: [usize; 2],
+        to: Shared<[T; N]>,
+        slot: usize,
+    ) {
+        to.check(slot);
+        // SAFETY: `slot` was checked, and `checked` returns elements that `from` has.
+        unsafe { self.copy_padded_unchecked(from, Self::checked::<T, N>(from, first, count), to, slot) }
+    }
+
+    /// Begins the same copy as [`copy_padded`](Self::copy_padded), but without checks on a GPU.
+    ///
+    /// # Safety
+    /// `count` must be at most `N`. If it is not 0, `first + count` must be at most the length of `from`, and element
+    /// `first` at a multiple of the slot's bytes. `slot` must be below the length of `to`.
+    #[inline(always)]
+    #[track_caller]
+    pub unsafe fn copy_padded_unchecked<T: Element, const N: usize>(
+        &mut self,
+        from: Global<'_, T>,
+        [first, count]: [usize; 2],
+        to: Shared<[T; N]>,
+        slot: usize,
+    ) {
+        const {
+            assert!(
+                matches!(size_of::<[T; N]>(), 4 | 8 | 16),
+                "a copy must have 4, 8 or 16 bytes: choose `N` accordingly"
+            );
+        }
+        if backend::CHECKS_EVERY_ACCESS {
+            Self::checked::<T, N>(from, first, count);
+            to.check(slot);
+        }
+        // SAFETY: the caller guarantees that the elements are in bounds and aligned.
+        unsafe { self.0.begin_padded::<T, N>(from.as_ptr().wrapping_add(first), count as u32, to.address_of(slot)) }
+    }
+
+    /// Returns `first` and `count`, after a check that `from` has these elements and that they are aligned.
+    #[inline(always)]
+    #[track_caller]
+    fn checked<T: Element, const N: usize>(from: Global<'_, T>, first: usize, count: usize) -> [usize; 2] {
+        if count != 0 {
+            let part = from.part(first, count);
+            backend::check_vec_alignment(part.as_ptr() as usize, size_of::<[T; N]>());
+        }
+        [first, count.min(N)]
+    }
+
     /// # Safety
     /// The conditions of [`copy_unchecked`](Self::copy_unchecked) must hold.
     #[inline(always)]

@@ -183,22 +183,22 @@ pub fn store_at<T: Pod>(address: u32, value: T, at: &'static Location<'static>) 
     unsafe { pointer.write(value) }
 }
 
-/// Begins an asynchronous copy to the 16 bytes at `address`. Until the same thread ends the copy by [`fill`], these
-/// bytes are unspecified, and no thread may access them. Faults as [`load`] does.
+/// Begins an asynchronous copy of a `T` to `address`. Until the same thread ends the copy by [`fill`], these bytes are
+/// unspecified, and no thread may access them. Faults as [`load`] does.
 #[track_caller]
-pub fn discard(address: u32) {
+pub fn discard<T: Pod>(address: u32) {
     let block = expect_current("shared::discard");
-    let pointer = access::<u128>(block, Access::Discard, address, Location::caller());
-    // SAFETY: `access` has checked that the 16 bytes are in the arena. Only this OS thread accesses the arena.
-    unsafe { pointer.cast::<u8>().write_bytes(block.context.arena.pattern(), size_of::<u128>()) };
+    let pointer = access::<T>(block, Access::Discard, address, Location::caller());
+    // SAFETY: `access` has checked that the bytes are in the arena. Only this OS thread accesses the arena.
+    unsafe { pointer.cast::<u8>().write_bytes(block.context.arena.pattern(), size_of::<T>()) };
 }
 
 /// Ends an asynchronous copy by storing `value` at `address`. The thread must have begun the copy by [`discard`] and
 /// have waited for the copy.
 #[track_caller]
-pub fn fill(address: u32, value: u128) {
+pub fn fill<T: Pod>(address: u32, value: T) {
     let block = expect_current("shared::fill");
-    let pointer = access::<u128>(block, Access::Fill, address, Location::caller());
+    let pointer = access::<T>(block, Access::Fill, address, Location::caller());
     // SAFETY: `access` has checked that the value is in the arena and aligned. Only this OS thread accesses the arena.
     unsafe { pointer.write(value) }
 }

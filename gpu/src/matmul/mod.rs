@@ -7,6 +7,7 @@
 mod element;
 mod epilogue;
 mod problem;
+pub(crate) mod staging;
 pub mod tuning;
 
 pub use element::{Operand, Output, Sum};
@@ -33,10 +34,25 @@ cuda_std::ladder! {
         ) {
             /// Each thread reads a row of A and a column of B, and computes one element of C.
             naive,
+            /// Tiles of A and B in shared memory, of which each element is used 16 times.
+            tile,
+            /// Tiles whose rows are one element longer, so that their columns have no bank conflicts.
+            padded,
+            /// 8 × 8 elements of C per thread in registers.
+            register_blocks = register_blocks::matmul_register_blocks<8> + register_blocks::matmul_register_blocks<4>,
+            /// Copies to shared memory that proceed during the multiplications, and fragments of 16 bytes.
+            async_copies = crate::matmul_tensor::matmul_async_copies<1, 0>
+            + crate::matmul_tensor::matmul_async_copies<0, 0>
+            + crate::matmul_tensor::matmul_async_copies<0, 1>
+            + crate::matmul_tensor::matmul_async_copies<1, 1>,
             /// By a warp's instructions for tensor cores (`mma.sync`).
             mma_sync = crate::matmul_tensor::matmul_mma_sync,
         }
         /// By the instructions of a warpgroup for tensor cores, whose operands are in shared memory.
         wgmma = crate::matmul_warpgroup::matmul_wgmma,
+    }
+    also {
+        pack::matmul_pack,
+        combine::matmul_combine,
     }
 }

@@ -1,6 +1,6 @@
 //! The sizes and layouts of a product, as a parameter of the kernels.
 
-use cuda_std::DeviceCopy;
+use cuda_std::{DeviceCopy, Global, GlobalMut};
 
 /// The layout of a matrix in a view: element (i, j) of matrix number *b* is element `b·batch + i·row + j·column`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, DeviceCopy)]
@@ -19,6 +19,18 @@ impl Strides {
     #[inline(always)]
     pub const fn index(self, batch: usize, row: usize, column: usize) -> usize {
         batch * self.batch as usize + row * self.row as usize + column * self.column as usize
+    }
+
+    /// Returns true if a view of `len` elements has every element of `batch` matrices of `rows` × `columns`.
+    #[inline(always)]
+    const fn fit(self, len: usize, batch: u32, rows: u32, columns: u32) -> bool {
+        if batch == 0 || rows == 0 || columns == 0 {
+            return true;
+        }
+        let last = (batch as u64 - 1).saturating_mul(self.batch);
+        let last = last.saturating_add((rows as u64 - 1).saturating_mul(self.row));
+        let last = last.saturating_add((columns as u64 - 1).saturating_mul(self.column));
+        last < len as u64
     }
 }
 
@@ -40,4 +52,17 @@ pub struct Problem {
     pub b: Strides,
     /// The layout of *C*, with *m* rows.
     pub c: Strides,
+}
+
+impl Problem {
+    /// Traps if a view lacks an element of its matrices. After this call, indices of rows and columns of the matrices
+    /// are in bounds.
+    #[inline(always)]
+    #[track_caller]
+    pub fn assert_views<T: DeviceCopy, C: DeviceCopy>(&self, a: &Global<T>, b: &Global<T>, c: &GlobalMut<C>) {
+        let Self { m, n, k, batch, .. } = *self;
+        assert!(
+            self.a.fit(a.len(), batch, m, k) && self.b.fit(b.len(), batch, k, n) && self.c.fit(c.len(), batch, m, n)
+        );
+    }
 }

@@ -2,11 +2,13 @@
 //!
 //! The kernels have a PTX module of their own, because the other rungs need no PTX for sm_80.
 
+mod async_copies;
 mod mma_sync;
 
+pub use async_copies::matmul_async_copies;
 pub use mma_sync::matmul_mma_sync;
 
 cuda_std::kernels! {
     /// Products of matrices by asynchronous copies and the tensor cores of a warp.
-    matmul_mma_sync
+    matmul_async_copies, matmul_mma_sync
 }

@@ -16,6 +16,7 @@ mod life_known;
 mod life_resident;
 mod life_rules;
 mod life_topologies;
+mod matmul;
 mod merge_sort;
 mod mutate_barriers;
 mod probe;

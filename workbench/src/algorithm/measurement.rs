@@ -68,6 +68,8 @@ pub enum Sizes {
     Squares,
     /// Matrices with odd sides that are nearly square. No kernel has a fast path for such sizes.
     Odd,
+    /// Square results of matrix products.
+    Products,
     /// Square boards of Life.
     Boards,
 }

@@ -111,6 +111,7 @@ impl Scope {
             Sizes::Few => self.few(element_bytes),
             Sizes::Squares => self.squares(),
             Sizes::Odd => self.odd(),
+            Sizes::Products => self.products(),
             Sizes::Boards => self.boards(),
         }
     }
@@ -159,6 +160,17 @@ impl Scope {
         };
         let between = |exponent: u32| (1_usize << exponent).isqrt().next_multiple_of(2);
         exponents.map(between).map(|side| Shape::plane(side - 1, side + 1)).collect()
+    }
+
+    /// Returns the measured sizes of square products.
+    fn products(self) -> Vec<Shape> {
+        let exponents: Vec<u32> = match (self.simulated, self.quick) {
+            (true, true) => vec![5, 6],
+            (true, false) => vec![5, 6, 7],
+            (false, true) => vec![10, 12],
+            (false, false) => (8..=13).collect(),
+        };
+        exponents.into_iter().map(|exponent| Shape::plane(1 << exponent, 1 << exponent)).collect()
     }
 
     /// Returns the measured sizes of square boards.

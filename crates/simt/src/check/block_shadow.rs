@@ -46,7 +46,7 @@ impl BlockShadow {
         let written = page.written[word];
         let has_all = written & mask == mask;
         if (access.is_of_copy() || !has_all)
-            && let Some(copy) = self.copies.under_way(address)
+            && let Some(copy) = self.copies.under_way(address, bytes)
         {
             let is_own = (copy.begin.block, copy.begin.thread()) == (toucher.stamp.block, toucher.stamp.thread());
             // The checker reports a read by the copy's own thread as a read of uninitialised memory, not as a race.
@@ -58,10 +58,10 @@ impl BlockShadow {
         if access.is_of_copy() {
             page.cells.touch(toucher, access, first, bytes, address).map_err(Finding::Race)?;
             if access == Access::Discard {
-                self.copies.begin(address, toucher.stamp, written & mask != 0);
+                self.copies.begin(address, bytes, toucher.stamp, written & mask != 0);
                 page.written[word] = written & !mask;
             } else {
-                self.copies.end(address);
+                self.copies.end(address, bytes);
                 page.written[word] = written | mask;
             }
             return Ok(());

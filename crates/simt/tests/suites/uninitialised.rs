@@ -52,10 +52,10 @@ fn discarded_memory_is_unwritten_until_it_is_written_again() {
         launch(&simulator, || {
             let at = tile() + 16 * me();
             shared::store(at, 1_u128);
-            shared::discard(at);
+            shared::discard::<u128>(at);
             let early = || black_box(shared::load::<u64>(at + 8));
             if is_written {
-                shared::fill(at, 2);
+                shared::fill(at, 2_u128);
             }
             assert_eq!(early(), 0);
         })
@@ -254,7 +254,7 @@ fn a_read_where_a_copy_is_under_way_says_so() {
     let line = line!() + 3;
     let result = launch(&checked(), || {
         let at = tile() + 16 * me();
-        shared::discard(at);
+        shared::discard::<u128>(at);
         black_box(shared::load::<u32>(at + 4));
     });
     let fault = result.unwrap_err();

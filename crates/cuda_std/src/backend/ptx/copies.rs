@@ -46,6 +46,24 @@ impl Copies {
         });
     }
 
+    /// # Safety
+    /// `from` must be valid for `count` elements, and `to` for `N` elements. `N` elements have 4, 8 or 16 bytes, and
+    /// both addresses must be multiples of these bytes.
+    #[inline(always)]
+    pub unsafe fn begin_padded<T: Element, const N: usize>(&mut self, from: *const T, count: u32, to: u32) {
+        let (from, read) = (to_global(from), count * size_of::<T>() as u32);
+        // SAFETY: the caller guarantees valid addresses. A copy of 0 bytes does not access its source.
+        unsafe {
+            if size_of::<[T; N]>() == 16 {
+                asm!("cp.async.cg.shared.global [{}], [{}], 16, {};", in(reg32) to, in(reg64) from, in(reg32) read,
+                    options(nostack, preserves_flags));
+            } else {
+                asm!("cp.async.ca.shared.global [{}], [{}], {}, {};", in(reg32) to, in(reg64) from,
+                    const size_of::<[T; N]>(), in(reg32) read, options(nostack, preserves_flags));
+            }
+        }
+    }
+
     #[inline(always)]
     pub fn commit(&mut self) {
         // SAFETY: the instruction affects only the thread's own copies.
@@ -80,8 +98,8 @@ impl Copies {
     }
 
     /// # Safety
-    /// `from` must be valid for `count` elements, and `to` for 16 bytes at a multiple of 16. `N` elements have 16
-    /// bytes.
+    /// `from` must be valid for `count` elements, and `to` for `N` elements. `N` elements have 4, 8 or 16 bytes, and
+    /// `to` must be a multiple of these bytes.
     #[inline(always)]
     pub unsafe fn begin_by_elements<T: Element, const N: usize>(&mut self, from: *const T, count: u32, to: u32) {
         fallback!("AsyncCopies" 80);
@@ -94,6 +112,15 @@ impl Copies {
         });
         // SAFETY: the caller guarantees a valid destination.
         unsafe { super::shared_store(to, vector) }
+    }
+
+    /// # Safety
+    /// `from` must be valid for `count` elements, and `to` for `N` elements. `N` elements have 4, 8 or 16 bytes, and
+    /// `to` must be a multiple of these bytes.
+    #[inline(always)]
+    pub unsafe fn begin_padded<T: Element, const N: usize>(&mut self, from: *const T, count: u32, to: u32) {
+        // SAFETY: the caller's guarantees are those of `begin_by_elements`, which accepts these sizes, too.
+        unsafe { self.begin_by_elements::<T, N>(from, count, to) }
     }
 
     #[inline(always)]

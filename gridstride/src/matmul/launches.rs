@@ -1,0 +1,148 @@
+//! The launches of a product.
+
+use cuda_std::{ArgumentId, Call, Element, Global, GlobalMut, Ladder};
+use gpu::matmul::tuning::{PACK, PACK_ROWS, SIDE, Tile, register_blocks};
+use gpu::matmul::{Epilogue, Linear, MatmulRung, Operand, Output, Problem, Strides, matmul_register_blocks};
+use gpu::matmul_warpgroup::matmul_wgmma;
+use launch::{Device, Dim3, KernelInfo, LaunchConfig, Queue};
+use std::any::TypeId;
+
+use super::MatrixError;
+use super::element::Packing;
+use super::plan::not_built;
+use crate::error::AlgorithmError;
+
+/// The largest number of blocks along y, and along z, that every GPU allows.
+const MAX_BLOCKS: u32 = 65535;
+
+/// The arguments of a kernel.
+#[derive(Clone, Copy)]
+pub(super) struct Arguments<'v, U, C, E> {
+    pub problem: Problem,
+    pub a: Global<'v, U>,
+    pub b: Global<'v, U>,
+    pub c: GlobalMut<'v, C>,
+    pub bias: Global<'v, C>,
+    pub epilogue: E,
+}
+
+/// Launches the kernels of `rung`: one launch, unless the grid would be too large.
+pub(super) fn launch<U: Operand, C: Output<U::Sum>, E: Epilogue<U::Sum, C> + 'static>(
+    queue: Queue<'_>,
+    rung: MatmulRung,
+    arguments: Arguments<'_, U, C, E>,
+) -> Result<(), AlgorithmError> {
+    let Arguments { problem, a, b, c, bias, epilogue } = arguments;
+    let width = width::<U, C>(queue.device(), &problem);
+    let Tile { rows, .. } = tile(rung, width);
+    let max_rows = MAX_BLOCKS.saturating_mul(rows);
+    if problem.m > max_rows && TypeId::of::<E>() != TypeId::of::<Linear<U::Sum>>() {
+        // A part would tell the epilogue wrong rows.
+        let text = format!("A has {} rows: with an epilogue of your own, use at most {max_rows}", problem.m);
+        return Err(MatrixError(text).into());
+    }
+    for (first_matrix, batch) in parts(problem.batch, MAX_BLOCKS) {
+        for (first_row, m) in parts(problem.m, max_rows) {
+            let at = |strides: Strides, row| strides.index(first_matrix as usize, row as usize, 0);
+            let (a, b) = (tail(a, at(problem.a, first_row)), tail(b, at(problem.b, 0)));
+            let c = c.part(at(problem.c, first_row), c.len() - at(problem.c, first_row));
+            let problem = Problem { m, batch, ..problem };
+            let (config, call) = kernel(rung, width, Arguments { problem, a, b, c, bias, epilogue });
+            queue.launch(config, call.ok_or_else(|| not_built_with::<U, C, E>(rung))?)?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns the launch of the rung's kernel, or no call if the kernel is not built for these types.
+fn kernel<'v, U: Operand, C: Output<U::Sum>, E: Epilogue<U::Sum, C> + 'static>(
+    rung: MatmulRung,
+    width: usize,
+    arguments: Arguments<'v, U, C, E>,
+) -> (LaunchConfig, Option<Call<'v>>) {
+    let Arguments { problem, a, b, c, bias, epilogue } = arguments;
+    let Tile { rows, columns, threads, shared } = tile(rung, width);
+    let grid = (problem.n.div_ceil(columns), problem.m.div_ceil(rows), problem.batch);
+    let config = |block: Dim3| LaunchConfig::new(grid, block).shared_bytes(shared);
+    match (rung, width) {
+        (MatmulRung::RegisterBlocks, 4) => {
+            let call = matmul_register_blocks::if_built::<U, C, E, 4>(problem, a, b, c, bias, epilogue);
+            (config(threads.into()), call)
+        }
+        (MatmulRung::RegisterBlocks, _) => (config(threads.into()), rung.plain(problem, a, b, c, bias, epilogue)),
+        (MatmulRung::Wgmma, _) => {
+            let call = matmul_wgmma::if_built::<U, C, E>(problem, a, b, c, bias, epilogue);
+            (config((SIDE as u32, SIDE as u32).into()), call)
+        }
+        _ => (config((SIDE as u32, SIDE as u32).into()), rung.plain(problem, a, b, c, bias, epilogue)),
+    }
+}
+
+/// Returns the tile of the rung's kernel. `width` selects one of several kernels.
+fn tile(rung: MatmulRung, width: usize) -> Tile {
+    match rung {
+        MatmulRung::RegisterBlocks => register_blocks(width),
+        _ => Tile { rows: SIDE as u32, columns: SIDE as u32, threads: 256, shared: 0 },
+    }
+}
+
+/// Returns the number of sums of a thread along each side of its part of the tile, for the rung `RegisterBlocks`. Small
+/// products have small tiles, if the kernel is built for them, which occupy more multiprocessors.
+fn width<U: 'static, C: 'static>(device: &Device, problem: &Problem) -> usize {
+    const SMALL: usize = 4;
+    let types = [ArgumentId::of::<U>(), ArgumentId::of::<C>()];
+    let mut kernels = matmul_register_blocks::INSTANCES.iter();
+    let is_small = |kernel: &KernelInfo| kernel.arguments_end_with(&[ArgumentId::value(SMALL as i128)]);
+    let Tile { rows, columns, .. } = register_blocks(2 * SMALL);
+    let tiles = u64::from(problem.m.div_ceil(rows)) * u64::from(problem.n.div_ceil(columns));
+    let has_few_tiles = tiles.saturating_mul(problem.batch.into()) < u64::from(device.multiprocessors());
+    let is_built = kernels.any(|kernel| kernel.arguments_begin_with(&types) && is_small(kernel));
+    if has_few_tiles && is_built { SMALL } else { 2 * SMALL }
+}
+
+/// Launches the copies of a packing: one launch, unless the grid would be too large.
+pub(super) fn pack<'v, T: Element, U: Element>(
+    queue: Queue<'_>,
+    packing: Packing,
+    x: Global<'v, T>,
+    to: GlobalMut<'v, U>,
+    call: impl Fn(Packing, Global<'v, T>, GlobalMut<'v, U>) -> Option<Call<'v>>,
+) -> Result<(), AlgorithmError> {
+    let side = PACK as u32;
+    // The padding is also written.
+    let columns = u32::try_from(packing.to.row).unwrap_or(u32::MAX).div_ceil(side);
+    for (first_matrix, count) in parts(packing.count, MAX_BLOCKS) {
+        for (first_row, rows) in parts(packing.rows, MAX_BLOCKS * side) {
+            let at = |strides: Strides| strides.index(first_matrix as usize, first_row as usize, 0);
+            let (x, to) = (tail(x, at(packing.from)), to.part(at(packing.to), to.len() - at(packing.to)));
+            let grid = (columns, rows.div_ceil(side), count);
+            let part = Packing { rows, count, ..packing };
+            let call = call(part, x, to).ok_or_else(|| not_built::<T, U>(MatmulRung::LAST))?;
+            if columns > 0 {
+                queue.launch(LaunchConfig::new(grid, (side, PACK_ROWS as u32)), call)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Divides `0..len` into parts of at most `most`, and returns the start and length of each part.
+fn parts(len: u32, most: u32) -> impl Iterator<Item = (u32, u32)> {
+    (0..len).step_by(most as usize).map(move |start| (start, (len - start).min(most)))
+}
+
+/// Returns the view from element `start` on, which may be beyond the end of an empty view.
+fn tail<T: Element>(x: Global<'_, T>, start: usize) -> Global<'_, T> {
+    let start = start.min(x.len());
+    x.part(start, x.len() - start)
+}
+
+/// Returns the error for a rung that has no kernel with the epilogue `E`.
+fn not_built_with<U: 'static, C: 'static, E>(rung: MatmulRung) -> AlgorithmError {
+    let types = [ArgumentId::of::<U>(), ArgumentId::of::<C>()];
+    if rung.rung().entry(&types).is_none() {
+        return not_built::<U, C>(rung);
+    }
+    let name = std::any::type_name::<E>().rsplit("::").next().unwrap_or_default();
+    crate::capabilities::refused(rung.rung(), format!("the epilogue {name}"), "Linear".to_owned())
+}

@@ -1,0 +1,173 @@
+//! The plan of a product: its rung, and the operands that are packed first.
+//!
+//! # Design
+//!
+//! The kernels for tensor cores copy 16 bytes at once, and some of them take operands only with adjacent elements along
+//! *k*. Other operands are first copied to a workspace with such rows. A copy costs *O*(*m k* + *k n*), the product
+//! *O*(*m k n*). 8-bit floats are converted to `f16` by that copy, without rounding, if the rung multiplies `f16` alone.
+
+use cuda_std::{ArgumentId, Ladder};
+use gpu::matmul::{MatmulRung, Strides};
+use launch::Device;
+
+use super::element::Packing;
+use super::matrix::sizes;
+use super::{Layout, MatmulElement};
+use crate::capabilities;
+use crate::error::AlgorithmError;
+
+/// What a product is planned for: the layouts of its operands, and the choice of the kernels.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MatmulOptions {
+    /// The layout of *A*.
+    pub a: Layout,
+    /// The layout of *B*.
+    pub b: Layout,
+    /// Lets tensor cores multiply `f32` rounded to `tf32`, with 11 significant bits; the sums remain `f32`. Without
+    /// this option, products of `f32` have the full precision. Other types ignore it.
+    pub tf32: bool,
+    /// Lets the operands begin at any element of a buffer. Without this option, they must begin at a multiple of 16
+    /// bytes, as a buffer does.
+    pub unaligned: bool,
+    /// The rung that runs. With `None`, the types and the device select it.
+    pub rung: Option<MatmulRung>,
+}
+
+impl MatmulOptions {
+    /// Returns the options for operands of these layouts that begin at a multiple of 16 bytes.
+    pub const fn new(a: Layout, b: Layout) -> Self {
+        Self { a, b, tf32: false, unaligned: false, rung: None }
+    }
+
+    /// Returns the options for an *A* of `m` × `k` and a *B* of `k` × `n` elements in row-major order.
+    pub const fn row_major([m, n, k]: [usize; 3]) -> Self {
+        Self::new(Layout::row_major(m, k), Layout::row_major(k, n))
+    }
+}
+
+/// The plan of a product.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Plan {
+    pub(super) rung: MatmulRung,
+    /// *m*, *n*, *k* and the number of products.
+    pub(super) sizes: [usize; 4],
+    /// True if the rung multiplies elements of the type [`MatmulElement::Other`].
+    pub(super) is_other: bool,
+    /// The copies of *A* and *B* that precede the product.
+    pub(super) packings: [Option<Packing>; 2],
+}
+
+impl Plan {
+    /// Returns the plan for products of elements of type `T` with results of type `C`.
+    ///
+    /// # Errors
+    /// Returns [`AlgorithmError::Matrix`] if the matrices cannot be multiplied, and [`AlgorithmError::NotBuilt`] if no
+    /// kernel, or not that of the chosen rung, is built for the types.
+    pub fn new<T: MatmulElement, C: 'static>(device: &Device, options: &MatmulOptions) -> Result<Self, AlgorithmError> {
+        let MatmulOptions { a, b, tf32, unaligned, rung } = *options;
+        for layout in [a, b] {
+            layout.check_input(usize::MAX)?;
+        }
+        let sizes = sizes(&a, &b)?;
+        let (rung, is_other) = match rung {
+            Some(rung) => (rung, kind::<T, C>(rung, tf32).ok_or_else(|| not_built::<T, C>(rung))?),
+            None => default_kernel::<T, C>(device, tf32)?,
+        };
+        let must_convert = is_other && T::IS_EXACT;
+        let (needs_alignment, needs_adjacent) = needs(rung);
+        let size = if must_convert { size_of::<T::Other>() } else { size_of::<T>() };
+        // The operands as rows along k.
+        let packings = [a, b.t()].map(|layout| {
+            let is_aligned = !unaligned && layout.has_aligned_lines(size);
+            let is_packed = must_convert
+                || (needs_alignment && !is_aligned)
+                || (needs_adjacent && layout.is_transposed() && layout.columns() > 1);
+            is_packed.then(|| packing(&layout, 16 / size))
+        });
+        Ok(Self { rung, sizes, is_other, packings })
+    }
+
+    /// Returns the rung that runs.
+    pub fn rung(&self) -> MatmulRung {
+        self.rung
+    }
+
+    /// Returns the numbers of elements of the workspace for *A* and *B*.
+    pub(super) fn workspace(&self) -> [usize; 2] {
+        self.packings.map(|packing| packing.map_or(0, |packing| packing.len()))
+    }
+}
+
+impl Packing {
+    /// Returns the number of elements of the copy.
+    fn len(&self) -> usize {
+        let rows = self.rows as usize * self.count as usize;
+        rows.saturating_mul(self.to.row as usize)
+    }
+}
+
+/// Returns the copy of the matrices of `layout` to rows whose length is a multiple of `multiple` elements.
+fn packing(layout: &Layout, multiple: usize) -> Packing {
+    let from = layout.strides();
+    let row = layout.columns().next_multiple_of(multiple) as u64;
+    let is_repeated = from.batch == 0;
+    let count = if is_repeated { layout.count().min(1) } else { layout.count() };
+    let batch = if is_repeated { 0 } else { layout.rows() as u64 * row };
+    // The casts are lossless, because `check_input` has refused larger matrices.
+    let [rows, k] = [layout.rows(), layout.columns()].map(|len| len as u32);
+    Packing { rows, k, count: u32::try_from(count).unwrap_or(u32::MAX), from, to: Strides { row, column: 1, batch } }
+}
+
+/// Returns true twice if the rung needs operands whose rows begin at multiples of 16 bytes, and if their elements must be
+/// adjacent along *k*.
+fn needs(rung: MatmulRung) -> (bool, bool) {
+    match rung {
+        MatmulRung::MmaSync => (true, true),
+        _ => (false, false),
+    }
+}
+
+/// Returns the kernel for products of `T` that runs by default on `device`: its rung, and true if it multiplies elements
+/// of the type [`MatmulElement::Other`].
+fn default_kernel<T: MatmulElement, C: 'static>(
+    device: &Device,
+    tf32: bool,
+) -> Result<(MatmulRung, bool), AlgorithmError> {
+    // The simulator runs every kernel.
+    let capability = device.properties()?.compute_capability;
+    let has_mma = capability.is_none_or(|capability| capability >= (8, 0));
+    let with_mma: &[MatmulRung] = if has_mma { &[MatmulRung::MmaSync] } else { &[] };
+    let all = with_mma.iter().chain(&[MatmulRung::RegisterBlocks]);
+    let mut kernels = all.filter_map(|&rung| Some((rung, kind::<T, C>(rung, tf32)?)));
+    kernels.next().ok_or_else(|| not_built::<T, C>(MatmulRung::RegisterBlocks))
+}
+
+/// Returns true if the rung multiplies elements of type [`MatmulElement::Other`] in a product of `T`, false if it
+/// multiplies elements of type `T`, and `None` if it is built for neither.
+fn kind<T: MatmulElement, C: 'static>(rung: MatmulRung, tf32: bool) -> Option<bool> {
+    let result = ArgumentId::of::<C>();
+    let is_built = |operand: ArgumentId| rung.rung().entry(&[operand, result]).is_some();
+    let (own, other) = (is_built(ArgumentId::of::<T>()), is_built(ArgumentId::of::<T::Other>()));
+    match (own, other) {
+        (_, true) if tf32 && !T::IS_EXACT => Some(true),
+        (true, _) => Some(false),
+        (false, true) if T::IS_EXACT => Some(true),
+        _ => None,
+    }
+}
+
+/// Returns the error for a rung that has no kernel for products of `T` with results of type `C`.
+pub(super) fn not_built<T, C>(rung: MatmulRung) -> AlgorithmError {
+    let name = |name: &'static str| name.rsplit("::").next().unwrap_or(name);
+    let [operand, result] = [name(std::any::type_name::<T>()), name(std::any::type_name::<C>())];
+    let mut offered: Vec<String> = Vec::new();
+    for entry in rung.rung().entries() {
+        if let [operand, result, ..] = entry.arguments {
+            let text = format!("{} to {}", operand.name, result.name);
+            if !offered.contains(&text) {
+                offered.push(text);
+            }
+        }
+    }
+    capabilities::refused(rung.rung(), format!("a product of {operand} to {result}"), offered.join(", "))
+}
