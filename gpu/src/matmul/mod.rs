@@ -50,9 +50,14 @@ cuda_std::ladder! {
         }
         /// By the instructions of a warpgroup for tensor cores, whose operands are in shared memory.
         wgmma = crate::matmul_warpgroup::matmul_wgmma,
+        /// One warpgroup loads by tensor maps, several steps ahead, and two others multiply.
+        pipelined = crate::matmul_warpgroup::matmul_pipelined,
+        /// Persistent clusters of two blocks, which share loads; stores overlap the next tile.
+        clustered = crate::matmul_warpgroup::matmul_clustered,
+        /// Small results: several clusters share a tile and split its sums, and a second kernel adds them.
+        split_k = crate::matmul_warpgroup::matmul_clustered + combine::matmul_combine,
     }
     also {
         pack::matmul_pack,
-        combine::matmul_combine,
     }
 }

@@ -65,4 +65,10 @@ impl Problem {
             self.a.fit(a.len(), batch, m, k) && self.b.fit(b.len(), batch, k, n) && self.c.fit(c.len(), batch, m, n)
         );
     }
+
+    /// Returns the numbers of the matrices *A* and *B* of the product number `batch`: 0 for one that all products share.
+    #[inline(always)]
+    pub const fn matrices(self, batch: u32) -> [u32; 2] {
+        [if self.a.batch == 0 { 0 } else { batch }, if self.b.batch == 0 { 0 } else { batch }]
+    }
 }

@@ -79,3 +79,58 @@ pub const fn mma_sync(size: usize, across: usize) -> Tile {
     let columns = across * mma_warp_columns(size);
     Tile::new(MMA_ROWS, columns, 64 * across, MMA_STAGES * (MMA_ROWS + columns) * STAGE_BYTES)
 }
+
+/// A tile of `matmul_clustered`, and the time that a step along *k* of 128 bytes takes with it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ClusteredTile {
+    /// The number of columns. Each of the two blocks of a cluster has 128 rows.
+    pub columns: u32,
+    /// The time of a step, in cycles of the tensor cores; measured with long sums.
+    pub cycles: u32,
+}
+
+/// The tiles of `matmul_clustered`, the largest first.
+pub const CLUSTERED: [ClusteredTile; 2] =
+    [ClusteredTile { columns: 256, cycles: 1024 }, ClusteredTile { columns: 128, cycles: 610 }];
+
+/// The time in which a tile begins and ends, in the unit of [`ClusteredTile::cycles`].
+const CLUSTERED_START: u64 = 2500;
+
+/// The time of the second launch of a product with split sums, in the unit of [`ClusteredTile::cycles`].
+const COMBINE_START: u64 = 6000;
+
+/// The number of partial sums that the second launch adds in a cycle.
+const COMBINED_PER_CYCLE: u64 = 400;
+
+/// Returns the time of the products of `matmul_clustered` with tiles of this kind. `sizes` are m, n, the number of steps
+/// along k, and the number of products.
+fn clustered_time(tile: ClusteredTile, [m, n, steps, batch]: [u32; 4], multiprocessors: u32) -> u64 {
+    let clusters = u64::from(multiprocessors / 2).max(1);
+    let tiles = u64::from(m.div_ceil(256)) * u64::from(n.div_ceil(tile.columns)) * u64::from(batch);
+    tiles.div_ceil(clusters) * (u64::from(steps) * u64::from(tile.cycles) + CLUSTERED_START)
+}
+
+/// Returns the number of columns of the tiles by which `matmul_clustered` multiplies fastest: of those in `built`. `sizes`
+/// are m, n, the number of steps along k, and the number of products.
+pub fn clustered_columns(sizes: [u32; 4], multiprocessors: u32, built: impl Iterator<Item = u32>) -> u32 {
+    let tiles = built.filter_map(|columns| CLUSTERED.iter().copied().find(|tile| tile.columns == columns));
+    let fastest = tiles.min_by_key(|&tile| clustered_time(tile, sizes, multiprocessors));
+    fastest.map_or(CLUSTERED[1].columns, |tile| tile.columns)
+}
+
+/// Returns the number of parts, a divisor of the number of steps, into which the sums of a product are split. `sizes` are
+/// m, n and the number of steps along k. Returns 1 if the product is not faster with split sums.
+pub fn splits([m, n, steps]: [u32; 3], multiprocessors: u32) -> u32 {
+    let time = |splits: u32| {
+        let sizes = [m, n, steps / splits, splits];
+        let product = CLUSTERED.iter().map(|&tile| clustered_time(tile, sizes, multiprocessors)).min();
+        let sums = u64::from(m) * u64::from(n) * u64::from(splits);
+        let combine = if splits > 1 { COMBINE_START + sums / COMBINED_PER_CYCLE } else { 0 };
+        product.unwrap_or(u64::MAX).saturating_add(combine)
+    };
+    let divisors = (1..=steps.clamp(1, MAX_SPLITS)).filter(|splits| steps.is_multiple_of(*splits));
+    divisors.min_by_key(|&splits| time(splits)).unwrap_or(1)
+}
+
+/// The maximum number of parts of the sums of a product.
+const MAX_SPLITS: u32 = 64;

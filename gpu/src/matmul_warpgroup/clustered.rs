@@ -91,8 +91,8 @@ pub fn matmul_clustered<T, C, E, const N: usize, const K: usize>(
         let mut stage = Stage::LOADING;
         while thread::index_in_block() == 0 && tile < tiles.count {
             let [batch, row, column] = tiles.place(tile);
-            let at = [batch, (2 * row + rank) * TILE_ROWS as u32, column * N as u32];
-            pipeline.load((&a, &b), at, rank, &mut stage);
+            let at = [(2 * row + rank) * TILE_ROWS as u32, column * N as u32];
+            pipeline.load((&a, &b), problem.matrices(batch), at, rank, &mut stage);
             tile += clusters;
         }
     } else {

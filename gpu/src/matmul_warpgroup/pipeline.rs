@@ -110,14 +110,15 @@ impl<T: Arranged, const N: usize, const K: usize, const BLOCKS: usize> Pipeline<
         Self { shared, barriers, steps: k.div_ceil(K as u32), is_a_across, is_b_across }
     }
 
-    /// Loads all steps of the tile at `row` and `column` of the product `batch`. Block `rank` of a cluster of two loads
+    /// Loads all steps of the tile at `row` and `column`, from the matrices number `matrices` of *A* and *B*. Block `rank` of a cluster of two loads
     /// half of each step of *B*, for both. One thread calls this method.
     #[inline(always)]
     #[track_caller]
     pub fn load(
         self,
         (a, b): (&TensorMap<'_, T, 3>, &TensorMap<'_, T, 3>),
-        [batch, row, column]: [u32; 3],
+        matrices: [u32; 2],
+        [row, column]: [u32; 2],
         rank: u32,
         stage: &mut Stage,
     ) {
@@ -133,11 +134,11 @@ impl<T: Arranged, const N: usize, const K: usize, const BLOCKS: usize> Pipeline<
             // SAFETY: `new` has checked the end of the stages, and each unit begins at a multiple of 1024 bytes.
             unsafe {
                 for unit in 0..TILE_ROWS / UNIT {
-                    let at = (self.is_a_across, [row + (unit * UNIT) as u32, k, batch]);
+                    let at = (self.is_a_across, [row + (unit * UNIT) as u32, k, matrices[0]]);
                     load_unit::<T, K>(a, at, (self.shared, left + unit * UNIT * K), full, None);
                 }
                 for unit in 0..N / BLOCKS / UNIT {
-                    let at = (self.is_b_across, [column + (unit * UNIT) as u32, k, batch]);
+                    let at = (self.is_b_across, [column + (unit * UNIT) as u32, k, matrices[1]]);
                     load_unit::<T, K>(b, at, (self.shared, right + unit * UNIT * K), full, ranks);
                 }
             }

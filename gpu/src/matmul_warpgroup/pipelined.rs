@@ -44,8 +44,8 @@ pub fn matmul_pipelined<T, C, E, const N: usize, const K: usize>(
     if warpgroup == 0 {
         wgmma::release_registers::<40>();
         if thread::index_in_block() == 0 {
-            let at = [batch, row * TILE_ROWS as u32, column * N as u32];
-            pipeline.load((&a, &b), at, 0, &mut { Stage::LOADING });
+            let at = [row * TILE_ROWS as u32, column * N as u32];
+            pipeline.load((&a, &b), problem.matrices(batch), at, 0, &mut { Stage::LOADING });
         }
     } else {
         wgmma::take_registers::<232>();

@@ -54,6 +54,7 @@ pub fn matmul_wgmma<T, C, E, const N: usize, const K: usize>(
     thread::sync_threads();
     let [column, row, batch] = [thread::block_idx_x(), thread::block_idx_y(), thread::block_idx_z()];
     let (row, column) = (row * ROWS as u32, column * N as u32);
+    let matrices = problem.matrices(batch);
     let mut sums = Accumulator::<T::Sum, N>::zeroed();
     let mut parity = false;
     for k in (0..problem.k).step_by(K) {
@@ -61,9 +62,9 @@ pub fn matmul_wgmma<T, C, E, const N: usize, const K: usize>(
         unsafe {
             if thread == 0 {
                 let _ = full.arrive_and_expect(((left_len + right_len) * size_of::<T>()) as u32);
-                load_unit::<T, K>(&a, (false, [row, k, batch]), (shared, 0), full, None);
+                load_unit::<T, K>(&a, (false, [row, k, matrices[0]]), (shared, 0), full, None);
                 for unit in 0..N / UNIT {
-                    let at = (false, [column + (unit * UNIT) as u32, k, batch]);
+                    let at = (false, [column + (unit * UNIT) as u32, k, matrices[1]]);
                     load_unit::<T, K>(&b, at, (shared, left_len + unit * UNIT * K), full, None);
                 }
             }

@@ -3,6 +3,9 @@
 use cuda_std::tensor::tf32;
 use cuda_std::{Call, Global, GlobalMut, bf16, e4m3, e5m2, f16};
 use gpu::matmul::{Operand, Output, Strides, matmul_pack};
+use launch::TensorElement;
+
+use super::warpgroups::WarpgroupOperand;
 
 /// The arguments of the kernel that packs an operand: its size, and its layouts before and after.
 #[doc(hidden)]
@@ -20,14 +23,14 @@ pub struct Packing {
     message = "the library does not multiply matrices of `{Self}`",
     note = "use f32, f64, f16, bf16, e4m3, e5m2 or i8"
 )]
-pub trait MatmulElement: Operand<Sum: PartialEq> {
+pub trait MatmulElement: WarpgroupOperand {
     /// The type of the result by default: that of the elements, or of the sums for types of 8 bits.
-    type Result: Output<Self::Sum>;
+    type Result: Output<Self::Sum> + TensorElement;
 
     /// Another type by which tensor cores multiply such elements: `tf32` for `f32`, `f16` for 8-bit floats, and `Self`
     /// for the other types.
     #[doc(hidden)]
-    type Other: Operand<Sum = Self::Sum>;
+    type Other: WarpgroupOperand<Sum = Self::Sum>;
 
     /// One.
     #[doc(hidden)]

@@ -2,14 +2,14 @@
 
 use cuda_std::{ArgumentId, Call, Element, Global, GlobalMut, Ladder};
 use gpu::matmul::tuning::{PACK, PACK_ROWS, SIDE, Tile, register_blocks};
-use gpu::matmul::{Epilogue, Linear, MatmulRung, Operand, Output, Problem, Strides, matmul_register_blocks};
-use gpu::matmul_warpgroup::matmul_wgmma;
-use launch::{Device, Dim3, KernelInfo, LaunchConfig, Queue};
+use gpu::matmul::{Epilogue, Linear, MatmulRung, Output, Problem, Strides, matmul_register_blocks};
+use launch::{Device, Dim3, KernelInfo, LaunchConfig, Queue, TensorElement};
 use std::any::TypeId;
 
 use super::MatrixError;
 use super::element::Packing;
 use super::plan::not_built;
+use super::warpgroups::{self, WarpgroupOperand};
 use crate::error::AlgorithmError;
 
 /// The largest number of blocks along y, and along z, that every GPU allows.
@@ -27,12 +27,20 @@ pub(super) struct Arguments<'v, U, C, E> {
 }
 
 /// Launches the kernels of `rung`: one launch, unless the grid would be too large.
-pub(super) fn launch<U: Operand, C: Output<U::Sum>, E: Epilogue<U::Sum, C> + 'static>(
+pub(super) fn launch<U: WarpgroupOperand, C: Output<U::Sum> + TensorElement, E: Epilogue<U::Sum, C> + 'static>(
     queue: Queue<'_>,
     rung: MatmulRung,
     arguments: Arguments<'_, U, C, E>,
+    spare: GlobalMut<'_, C>,
 ) -> Result<(), AlgorithmError> {
     let Arguments { problem, a, b, c, bias, epilogue } = arguments;
+    // Without summands there is nothing to load by a tensor map.
+    let has_blocks = MatmulRung::RegisterBlocks.rung().entry(&[ArgumentId::of::<U>(), ArgumentId::of::<C>()]).is_some();
+    let rung = match problem.k {
+        0 if has_blocks => MatmulRung::RegisterBlocks,
+        0 => MatmulRung::MmaSync,
+        _ => rung,
+    };
     let width = width::<U, C>(queue.device(), &problem);
     let Tile { rows, .. } = tile(rung, width);
     let max_rows = MAX_BLOCKS.saturating_mul(rows);
@@ -47,7 +55,13 @@ pub(super) fn launch<U: Operand, C: Output<U::Sum>, E: Epilogue<U::Sum, C> + 'st
             let (a, b) = (tail(a, at(problem.a, first_row)), tail(b, at(problem.b, 0)));
             let c = c.part(at(problem.c, first_row), c.len() - at(problem.c, first_row));
             let problem = Problem { m, batch, ..problem };
-            let (config, call) = kernel(rung, width, Arguments { problem, a, b, c, bias, epilogue });
+            let arguments = Arguments { problem, a, b, c, bias, epilogue };
+            let (config, call) = match rung {
+                MatmulRung::Wgmma | MatmulRung::Pipelined | MatmulRung::Clustered | MatmulRung::SplitK => {
+                    warpgroups::kernel(queue, rung, arguments, spare)?
+                }
+                _ => kernel(rung, width, arguments),
+            };
             queue.launch(config, call.ok_or_else(|| not_built_with::<U, C, E>(rung))?)?;
         }
     }
@@ -55,7 +69,7 @@ pub(super) fn launch<U: Operand, C: Output<U::Sum>, E: Epilogue<U::Sum, C> + 'st
 }
 
 /// Returns the launch of the rung's kernel, or no call if the kernel is not built for these types.
-fn kernel<'v, U: Operand, C: Output<U::Sum>, E: Epilogue<U::Sum, C> + 'static>(
+fn kernel<'v, U: WarpgroupOperand, C: Output<U::Sum> + TensorElement, E: Epilogue<U::Sum, C> + 'static>(
     rung: MatmulRung,
     width: usize,
     arguments: Arguments<'v, U, C, E>,
@@ -70,10 +84,6 @@ fn kernel<'v, U: Operand, C: Output<U::Sum>, E: Epilogue<U::Sum, C> + 'static>(
             (config(threads.into()), call)
         }
         (MatmulRung::RegisterBlocks, _) => (config(threads.into()), rung.plain(problem, a, b, c, bias, epilogue)),
-        (MatmulRung::Wgmma, _) => {
-            let call = matmul_wgmma::if_built::<U, C, E>(problem, a, b, c, bias, epilogue);
-            (config((SIDE as u32, SIDE as u32).into()), call)
-        }
         _ => (config((SIDE as u32, SIDE as u32).into()), rung.plain(problem, a, b, c, bias, epilogue)),
     }
 }
@@ -138,7 +148,7 @@ fn tail<T: Element>(x: Global<'_, T>, start: usize) -> Global<'_, T> {
 }
 
 /// Returns the error for a rung that has no kernel with the epilogue `E`.
-fn not_built_with<U: 'static, C: 'static, E>(rung: MatmulRung) -> AlgorithmError {
+pub(super) fn not_built_with<U: 'static, C: 'static, E>(rung: MatmulRung) -> AlgorithmError {
     let types = [ArgumentId::of::<U>(), ArgumentId::of::<C>()];
     if rung.rung().entry(&types).is_none() {
         return not_built::<U, C>(rung);

@@ -48,6 +48,7 @@ mod matrix;
 mod matrix_error;
 mod plan;
 mod product;
+mod warpgroups;
 
 pub use element::MatmulElement;
 pub use gpu::matmul::{Epilogue, Linear, MatmulRung, Operand, Output, Sum};

@@ -7,11 +7,12 @@
 //! *O*(*m k n*). 8-bit floats are converted to `f16` by that copy, without rounding, if the rung multiplies `f16` alone.
 
 use cuda_std::{ArgumentId, Ladder};
-use gpu::matmul::{MatmulRung, Strides};
+use gpu::matmul::{MatmulRung, Strides, tuning};
 use launch::Device;
 
 use super::element::Packing;
 use super::matrix::sizes;
+use super::warpgroups::step;
 use super::{Layout, MatmulElement};
 use crate::capabilities;
 use crate::error::AlgorithmError;
@@ -55,6 +56,8 @@ pub struct Plan {
     pub(super) is_other: bool,
     /// The copies of *A* and *B* that precede the product.
     pub(super) packings: [Option<Packing>; 2],
+    /// The number of parts into which the sums are split.
+    pub(super) splits: u32,
 }
 
 impl Plan {
@@ -74,7 +77,7 @@ impl Plan {
             None => default_kernel::<T, C>(device, tf32)?,
         };
         let must_convert = is_other && T::IS_EXACT;
-        let (needs_alignment, needs_adjacent) = needs(rung);
+        let (needs_alignment, needs_adjacent) = needs(rung, size_of::<T>());
         let size = if must_convert { size_of::<T::Other>() } else { size_of::<T>() };
         // The operands as rows along k.
         let packings = [a, b.t()].map(|layout| {
@@ -84,12 +87,19 @@ impl Plan {
                 || (needs_adjacent && layout.is_transposed() && layout.columns() > 1);
             is_packed.then(|| packing(&layout, 16 / size))
         });
-        Ok(Self { rung, sizes, is_other, packings })
+        let splits = if rung == MatmulRung::SplitK { splits::<T>(device, sizes) } else { 1 };
+        Ok(Self { rung, sizes, is_other, packings, splits })
     }
 
     /// Returns the rung that runs.
     pub fn rung(&self) -> MatmulRung {
         self.rung
+    }
+
+    /// Returns the number of partial sums.
+    pub(super) fn partials(&self) -> usize {
+        let [m, n, ..] = self.sizes;
+        if self.splits > 1 { m.saturating_mul(n).saturating_mul(self.splits as usize) } else { 0 }
     }
 
     /// Returns the numbers of elements of the workspace for *A* and *B*.
@@ -120,10 +130,26 @@ fn packing(layout: &Layout, multiple: usize) -> Packing {
 
 /// Returns true twice if the rung needs operands whose rows begin at multiples of 16 bytes, and if their elements must be
 /// adjacent along *k*.
-fn needs(rung: MatmulRung) -> (bool, bool) {
+fn needs(rung: MatmulRung, element_bytes: usize) -> (bool, bool) {
     match rung {
-        MatmulRung::MmaSync => (true, true),
+        MatmulRung::MmaSync | MatmulRung::Wgmma => (true, true),
+        // Warpgroups read 16-bit floats in either order.
+        MatmulRung::Pipelined | MatmulRung::Clustered | MatmulRung::SplitK => (true, element_bytes != 2),
         _ => (false, false),
+    }
+}
+
+/// Returns the number of parts of the sums for the rung `SplitK`: two at least, where they have equal lengths.
+fn splits<T>(device: &Device, [m, n, k, batch]: [usize; 4]) -> u32 {
+    let [m, n, k] = [m, n, k].map(|size| u32::try_from(size).unwrap_or(u32::MAX));
+    let steps = k / step::<T>();
+    if batch != 1 || steps < 2 || !k.is_multiple_of(step::<T>()) {
+        return 1;
+    }
+    let fastest = tuning::splits([m, n, steps], device.multiprocessors());
+    match fastest {
+        1 => (2..=steps).find(|splits| steps.is_multiple_of(*splits)).unwrap_or(1),
+        _ => fastest,
     }
 }
 
@@ -137,7 +163,8 @@ fn default_kernel<T: MatmulElement, C: 'static>(
     let capability = device.properties()?.compute_capability;
     let has_mma = capability.is_none_or(|capability| capability >= (8, 0));
     let with_mma: &[MatmulRung] = if has_mma { &[MatmulRung::MmaSync] } else { &[] };
-    let all = with_mma.iter().chain(&[MatmulRung::RegisterBlocks]);
+    let with_clusters: &[MatmulRung] = if capability == Some((9, 0)) { &[MatmulRung::Clustered] } else { &[] };
+    let all = with_clusters.iter().chain(with_mma).chain(&[MatmulRung::RegisterBlocks]);
     let mut kernels = all.filter_map(|&rung| Some((rung, kind::<T, C>(rung, tf32)?)));
     kernels.next().ok_or_else(|| not_built::<T, C>(MatmulRung::RegisterBlocks))
 }

@@ -4,11 +4,12 @@ use std::any::Any;
 
 use cuda_std::{Element, Global, GlobalMut, GpuFloat};
 use gpu::matmul::{Epilogue, Linear, Operand, Output, Problem, Strides};
-use launch::{Buffer, Call, Device, Held, Queue, Resources};
+use launch::{Buffer, Call, Device, Held, Queue, Resources, TensorElement};
 
 use super::element::Packing;
 use super::launches::{Arguments, launch, pack};
 use super::plan::Plan;
+use super::warpgroups::{WarpgroupOperand, launch_split};
 use super::{Layout, MatmulElement, MatmulOptions, Matrix, MatrixError, MatrixMut};
 use crate::error::AlgorithmError;
 use crate::sort::{bytes_of, refuse_overlap, written};
@@ -32,7 +33,11 @@ use crate::sort::{bytes_of, refuse_overlap, written};
 /// assert_eq!(c.download()?, [0.0, 4.0, 0.0, 8.0]);
 /// # Ok::<(), AlgorithmError>(())
 /// ```
-pub struct Matmul<T: MatmulElement, C: Output<T::Sum> = <T as MatmulElement>::Result, E = Linear<<T as Operand>::Sum>> {
+pub struct Matmul<
+    T: MatmulElement,
+    C: Output<T::Sum> + TensorElement = <T as MatmulElement>::Result,
+    E = Linear<<T as Operand>::Sum>,
+> {
     plan: Plan,
     options: MatmulOptions,
     epilogue: E,
@@ -42,9 +47,13 @@ pub struct Matmul<T: MatmulElement, C: Output<T::Sum> = <T as MatmulElement>::Re
     other: [Buffer<T::Other>; 2],
     /// The bias of a product without one.
     none: Buffer<C>,
+    /// Memory for a parameter that the kernel does not use.
+    spare: Buffer<C>,
+    /// The parts of the sums, and memory for a parameter that their kernel does not use.
+    partials: [Buffer<T::Sum>; 2],
 }
 
-impl<T: MatmulElement, C: Output<T::Sum>> Matmul<T, C> {
+impl<T: MatmulElement, C: Output<T::Sum> + TensorElement> Matmul<T, C> {
     /// Returns the product of an *A* of `m` × `k` and a *B* of `k` × `n` elements in row-major order.
     ///
     /// # Errors
@@ -72,6 +81,8 @@ impl<T: MatmulElement, C: Output<T::Sum>> Matmul<T, C> {
             packed: [own(a)?, own(b)?],
             other: [other(a)?, other(b)?],
             none: device.alloc(0)?,
+            spare: device.alloc(1)?,
+            partials: [device.alloc(plan.partials())?, device.alloc(1)?],
         })
     }
 
@@ -110,14 +121,14 @@ impl<T: MatmulElement, C: Output<T::Sum>> Matmul<T, C> {
     }
 }
 
-impl<T: MatmulElement, C: Output<T::Sum>, E: Epilogue<T::Sum, C> + 'static> Matmul<T, C, E> {
+impl<T: MatmulElement, C: Output<T::Sum> + TensorElement, E: Epilogue<T::Sum, C> + 'static> Matmul<T, C, E> {
     /// Replaces the epilogue, which computes the elements of *C* from the sums.
     ///
     /// A run returns [`AlgorithmError::NotBuilt`] if the rung has no kernel with this epilogue.
     #[must_use]
     pub fn epilogue<F: Epilogue<T::Sum, C> + 'static>(self, epilogue: F) -> Matmul<T, C, F> {
-        let Self { plan, options, packed, other, none, .. } = self;
-        Matmul { plan, options, epilogue, packed, other, none }
+        let Self { plan, options, packed, other, none, spare, partials, .. } = self;
+        Matmul { plan, options, epilogue, packed, other, none, spare, partials }
     }
 
     /// Returns the plan.
@@ -128,7 +139,8 @@ impl<T: MatmulElement, C: Output<T::Sum>, E: Epilogue<T::Sum, C> + 'static> Matm
     /// Returns the number of bytes of the workspace.
     pub fn temporary_bytes(&self) -> u64 {
         let size = if self.plan.is_other { size_of::<T::Other>() } else { size_of::<T>() };
-        self.plan.workspace().iter().map(|&len| len as u64 * size as u64).sum()
+        let packed: u64 = self.plan.workspace().iter().map(|&len| len as u64 * size as u64).sum();
+        packed + (self.plan.partials() * size_of::<T::Sum>()) as u64
     }
 
     /// Enqueues the product on `queue`, the queue of a device, a stream or a graph that is being recorded.
@@ -186,7 +198,7 @@ impl<T: MatmulElement, C: Output<T::Sum>, E: Epilogue<T::Sum, C> + 'static> Matm
         if m == 0 || n == 0 || batch == 0 {
             return Ok(());
         }
-        let Self { plan, packed: [packed_a, packed_b], other: [other_a, other_b], none, .. } = self;
+        let Self { plan, packed: [packed_a, packed_b], other: [other_a, other_b], none, spare, partials, .. } = self;
         let [pack_a, pack_b] = plan.packings;
         let problem = Problem {
             m,
@@ -201,15 +213,21 @@ impl<T: MatmulElement, C: Output<T::Sum>, E: Epilogue<T::Sum, C> + 'static> Matm
             }),
             c: c.layout.strides(),
         };
-        let bias = bias.unwrap_or(none.view());
+        let (bias, spare) = (bias.unwrap_or(none.view()), spare.view_mut());
         if plan.is_other {
             let a = packed(queue, pack_a, a.view, other_a, T::as_other, T::pack_other)?;
             let b = packed(queue, pack_b, b.view, other_b, T::as_other, T::pack_other)?;
-            launch::<T::Other, C, E>(queue, plan.rung, Arguments { problem, a, b, c: c.view, bias, epilogue })
+            multiply::<T::Other, C, E>(
+                queue,
+                plan,
+                Arguments { problem, a, b, c: c.view, bias, epilogue },
+                spare,
+                partials,
+            )
         } else {
             let a = packed(queue, pack_a, a.view, packed_a, Some, T::pack)?;
             let b = packed(queue, pack_b, b.view, packed_b, Some, T::pack)?;
-            launch::<T, C, E>(queue, plan.rung, Arguments { problem, a, b, c: c.view, bias, epilogue })
+            multiply::<T, C, E>(queue, plan, Arguments { problem, a, b, c: c.view, bias, epilogue }, spare, partials)
         }
     }
 
@@ -252,6 +270,20 @@ impl<T: MatmulElement, C: Output<T::Sum>, E: Epilogue<T::Sum, C> + 'static> Matm
     }
 }
 
+/// Launches the kernels that multiply.
+fn multiply<U: WarpgroupOperand, C: Output<U::Sum> + TensorElement, E: Epilogue<U::Sum, C> + 'static>(
+    queue: Queue<'_>,
+    plan: &Plan,
+    arguments: Arguments<'_, U, C, E>,
+    spare: GlobalMut<'_, C>,
+    [partials, other]: &mut [Buffer<U::Sum>; 2],
+) -> Result<(), AlgorithmError> {
+    match plan.splits {
+        1 => launch(queue, plan.rung, arguments, spare),
+        splits => launch_split(queue, splits, arguments, partials, other),
+    }
+}
+
 /// Returns the operand `x` as the kernel takes it: packed to `to` if there is a packing.
 fn packed<'v, T: Element, U: Element>(
     queue: Queue<'_>,
@@ -269,10 +301,12 @@ fn packed<'v, T: Element, U: Element>(
     Ok(written(to))
 }
 
-impl<T: MatmulElement, C: Output<T::Sum>, E> Resources for Matmul<T, C, E> {
+impl<T: MatmulElement, C: Output<T::Sum> + TensorElement, E> Resources for Matmul<T, C, E> {
     fn hold<'s>(&'s mut self, held: &mut Held<'s>) {
         self.packed.hold(held);
         self.other.hold(held);
         self.none.hold(held);
+        self.spare.hold(held);
+        self.partials.hold(held);
     }
 }

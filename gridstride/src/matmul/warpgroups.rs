@@ -1,0 +1,249 @@
+//! The launches of the kernels for warpgroups, which only GPUs of compute capability 9.0 have.
+//!
+//! # Design
+//!
+//! These kernels read *A* and *B* by tensor maps, which need rows (or columns) that begin at multiples of 16 bytes. The
+//! plan packs other operands. *C* may have any layout: one to which boxes cannot be stored is written element by element.
+
+use cuda_std::bulk::{TensorMap, TensorMapMut};
+use cuda_std::tensor::tf32;
+use cuda_std::{Call, Element, Global, GlobalMut, bf16, e4m3, e5m2, f16};
+use gpu::matmul::tuning::{CLUSTERED, COMBINE, clustered_columns};
+use gpu::matmul::{Epilogue, Linear, MatmulRung, Operand, Output, Problem, Strides, Sum, matmul_combine};
+use gpu::matmul_warpgroup::{
+    A_ACROSS, B_ACROSS, SHARED_BYTES, STORES, THREADS, TILE_ROWS, matmul_clustered, matmul_pipelined, matmul_wgmma,
+    wgmma_bytes,
+};
+use launch::{Buffer, Device, LaunchConfig, Queue, Swizzle, TensorElement};
+
+use super::launches::{Arguments, not_built_with};
+use super::plan::not_built;
+use crate::error::AlgorithmError;
+
+/// The rows of a box of a tensor map, and its bytes along a row.
+const BOX: [usize; 2] = [64, 128];
+/// The tile of the rung `Wgmma`.
+const WGMMA: [u32; 2] = [64, 128];
+/// The number of columns of the tile of the rung `Pipelined`.
+const PIPELINED_COLUMNS: u32 = 256;
+
+/// The arguments of a kernel for warpgroups.
+#[doc(hidden)]
+pub struct WarpgroupArguments<'v, U: Element, C: Element, E> {
+    pub problem: Problem,
+    pub flags: u32,
+    pub a: TensorMap<'v, U, 3>,
+    pub b: TensorMap<'v, U, 3>,
+    pub stores: TensorMapMut<'v, C, 3>,
+    pub c: GlobalMut<'v, C>,
+    pub bias: Global<'v, C>,
+    pub epilogue: E,
+}
+
+/// A type of sums, which may also be the type of a result.
+#[doc(hidden)]
+pub trait Summed: Sum + Output<Self> + TensorElement + PartialEq {}
+
+impl<S: Sum + Output<S> + TensorElement + PartialEq> Summed for S {}
+
+/// A type of operands, which warpgroups may be able to multiply.
+#[doc(hidden)]
+pub trait WarpgroupOperand: Operand<Sum: Summed> + TensorElement {
+    /// Returns the call of the rung's kernel for tiles of `columns` columns, or `None` if it is not built.
+    fn call<'v, C: Output<Self::Sum> + TensorElement, E: Epilogue<Self::Sum, C> + 'static>(
+        rung: MatmulRung,
+        columns: u32,
+        arguments: WarpgroupArguments<'v, Self, C, E>,
+    ) -> Option<Call<'v>>;
+}
+
+macro_rules! operands {
+    ($($type:ident $k:literal)*) => {$(
+        impl WarpgroupOperand for $type {
+            fn call<'v, C: Output<Self::Sum> + TensorElement, E: Epilogue<Self::Sum, C> + 'static>(
+                rung: MatmulRung,
+                columns: u32,
+                arguments: WarpgroupArguments<'v, Self, C, E>,
+            ) -> Option<Call<'v>> {
+                let WarpgroupArguments { problem, flags, a, b, stores, c, bias, epilogue } = arguments;
+                match (rung, columns) {
+                    (MatmulRung::Wgmma, _) => {
+                        matmul_wgmma::if_built::<Self, C, E, 128, $k>(problem, a, b, c, bias, epilogue)
+                    }
+                    (MatmulRung::Pipelined, _) => {
+                        matmul_pipelined::if_built::<Self, C, E, 256, $k>(problem, flags, a, b, c, bias, epilogue)
+                    }
+                    (_, 256) => matmul_clustered::if_built::<Self, C, E, 256, $k>(
+                        problem, flags, a, b, stores, c, bias, epilogue,
+                    ),
+                    _ => matmul_clustered::if_built::<Self, C, E, 128, $k>(
+                        problem, flags, a, b, stores, c, bias, epilogue,
+                    ),
+                }
+            }
+        }
+    )*};
+}
+
+operands! { tf32 32 f16 64 bf16 64 e4m3 128 e5m2 128 i8 128 }
+
+macro_rules! others {
+    ($($type:ident)*) => {$(
+        impl WarpgroupOperand for $type {
+            fn call<'v, C: Output<Self::Sum> + TensorElement, E: Epilogue<Self::Sum, C> + 'static>(
+                _: MatmulRung,
+                _: u32,
+                _: WarpgroupArguments<'v, Self, C, E>,
+            ) -> Option<Call<'v>> {
+                None
+            }
+        }
+    )*};
+}
+
+others! { f32 f64 }
+
+/// Returns the numbers of columns of tiles with which the rung `Clustered` is built for products of `U` to `C`, the
+/// largest first.
+fn widths<U: Element, C: Element>() -> impl Iterator<Item = u32> {
+    let types = [cuda_std::ArgumentId::of::<U>(), cuda_std::ArgumentId::of::<C>()];
+    CLUSTERED.iter().map(|tile| tile.columns).filter(move |&columns| {
+        matmul_clustered::INSTANCES.iter().any(|kernel| {
+            let width = cuda_std::ArgumentId::value(columns.into());
+            kernel.arguments_begin_with(&types) && kernel.arguments.iter().any(|argument| argument.id == width)
+        })
+    })
+}
+
+/// Returns the launch of the rung's kernel, or no call if it is not built for these types. `spare` is memory for a map that
+/// no thread reads.
+pub(super) fn kernel<'v, U: WarpgroupOperand, C: Output<U::Sum> + TensorElement, E: Epilogue<U::Sum, C> + 'static>(
+    queue: Queue<'_>,
+    rung: MatmulRung,
+    arguments: Arguments<'v, U, C, E>,
+    spare: GlobalMut<'v, C>,
+) -> Result<(LaunchConfig, Option<Call<'v>>), AlgorithmError> {
+    let device = queue.device();
+    let Arguments { problem, a, b, c, bias, epilogue } = arguments;
+    let Problem { m, n, k, batch, .. } = problem;
+    // The operands as matrices of rows by k.
+    let of_b = Strides { row: problem.b.column, column: problem.b.row, ..problem.b };
+    let (map_a, is_a_across) = operand(device, a, [m, k, batch], problem.a)?;
+    let (map_b, is_b_across) = operand(device, b, [n, k, batch], of_b)?;
+    let columns = match rung {
+        MatmulRung::Wgmma => WGMMA[1],
+        MatmulRung::Pipelined => PIPELINED_COLUMNS,
+        _ => clustered_columns([m, n, k.div_ceil(step::<U>()), batch], device.multiprocessors(), widths::<U, C>()),
+    };
+    let stores = result(device, c, [m, n, batch], problem.c)?;
+    let mut flags = if is_a_across { A_ACROSS } else { 0 } | if is_b_across { B_ACROSS } else { 0 };
+    flags |= if stores.is_some() { STORES } else { 0 };
+    let stores = match stores {
+        Some(map) => map,
+        // A map that no thread reads.
+        None => {
+            let map = device.tensor_map(spare, [1, 1, 1]).strides([1, 16, 16]).tile(tile::<C>());
+            map.swizzle(Swizzle::Bytes128).build()?
+        }
+    };
+    let arguments = WarpgroupArguments { problem, flags, a: map_a, b: map_b, stores, c, bias, epilogue };
+    let rows = TILE_ROWS as u32;
+    let config = match rung {
+        MatmulRung::Wgmma => {
+            let grid = (n.div_ceil(columns), m.div_ceil(WGMMA[0]), batch);
+            LaunchConfig::new(grid, 128).shared_bytes(wgmma_bytes(columns as usize) as u32)
+        }
+        MatmulRung::Pipelined => {
+            let grid = (n.div_ceil(columns), m.div_ceil(rows), batch);
+            LaunchConfig::new(grid, THREADS).shared_bytes(SHARED_BYTES as u32)
+        }
+        _ => {
+            let tiles = u64::from(m.div_ceil(2 * rows)) * u64::from(n.div_ceil(columns)) * u64::from(batch);
+            let clusters = tiles.min(u64::from(device.multiprocessors() / 2).max(1));
+            LaunchConfig::new(2 * clusters as u32, THREADS).shared_bytes(SHARED_BYTES as u32)
+        }
+    };
+    Ok((config, U::call(rung, columns, arguments)))
+}
+
+/// Returns the number of elements of a step along *k* for operands of type `U`.
+pub(super) const fn step<U>() -> u32 {
+    (BOX[1] / size_of::<U>()) as u32
+}
+
+/// Launches a product whose sums are split into `splits` parts: their products as a batch, and the kernel that adds them.
+/// `partials` has `splits` · m · n elements.
+pub(super) fn launch_split<U: WarpgroupOperand, C: Output<U::Sum> + TensorElement, E: Epilogue<U::Sum, C> + 'static>(
+    queue: Queue<'_>,
+    splits: u32,
+    arguments: Arguments<'_, U, C, E>,
+    partials: &mut Buffer<U::Sum>,
+    spare: &mut Buffer<U::Sum>,
+) -> Result<(), AlgorithmError> {
+    let Arguments { problem, a, b, c, bias, epilogue } = arguments;
+    let Problem { m, n, k, .. } = problem;
+    let part = u64::from(k / splits);
+    let of_parts = Problem {
+        k: k / splits,
+        batch: splits,
+        a: Strides { batch: part * problem.a.column, ..problem.a },
+        b: Strides { batch: part * problem.b.row, ..problem.b },
+        c: Strides { row: n.into(), column: 1, batch: u64::from(m) * u64::from(n) },
+        ..problem
+    };
+    let sums = Linear { alpha: U::Sum::ONE, beta: U::Sum::ZERO, steps: 0 };
+    let none = spare.view();
+    let of_parts = Arguments { problem: of_parts, a, b, c: partials.view_mut(), bias: none, epilogue: sums };
+    // SAFETY: no kernel reads or writes the memory of `spare`.
+    let spare = unsafe { GlobalMut::from_raw_parts(none.as_ptr().cast_mut(), none.len(), none.device()) };
+    let (config, call) = kernel(queue, MatmulRung::Clustered, of_parts, spare)?;
+    queue.launch(config, call.ok_or_else(|| not_built::<U, U::Sum>(MatmulRung::SplitK))?)?;
+    let grid = (n.div_ceil(COMBINE.columns), m.div_ceil(COMBINE.rows), 1);
+    let call = matmul_combine::if_built::<U::Sum, C, E>(splits, problem, partials.view(), c, bias, epilogue);
+    let call = call.ok_or_else(|| not_built_with::<U, C, E>(MatmulRung::SplitK))?;
+    Ok(queue.launch(LaunchConfig::new(grid, COMBINE.threads), call)?)
+}
+
+/// Returns the map of an operand of `rows` × `k` elements per product, and true if its rows are contiguous.
+fn operand<'v, U: TensorElement>(
+    device: &Device,
+    x: Global<'v, U>,
+    [rows, k, batch]: [u32; 3],
+    strides: Strides,
+) -> Result<(TensorMap<'v, U, 3>, bool), AlgorithmError> {
+    let is_across = strides.column != 1 && k > 1;
+    let (sizes, line) = if is_across { ([rows, k], strides.column) } else { ([k, rows], strides.row) };
+    let count = if strides.batch == 0 { 1 } else { batch };
+    let sizes = [sizes[0] as usize, sizes[1] as usize, count as usize];
+    let strides = strides_of(sizes, [line as usize, strides.batch as usize]);
+    let map = device.tensor_map(x, sizes).strides(strides).tile(tile::<U>()).swizzle(Swizzle::Bytes128).build()?;
+    Ok((map, is_across))
+}
+
+/// Returns the map for the stores to *C*, or `None` if boxes cannot be stored to such a matrix.
+fn result<'v, C: TensorElement>(
+    device: &Device,
+    c: GlobalMut<'v, C>,
+    [m, n, batch]: [u32; 3],
+    strides: Strides,
+) -> Result<Option<TensorMapMut<'v, C, 3>>, AlgorithmError> {
+    let is_aligned = |elements: u64| elements.wrapping_mul(size_of::<C>() as u64).is_multiple_of(16);
+    let is_start = c.as_ptr().addr().is_multiple_of(16);
+    if strides.column != 1 || !is_aligned(strides.row) || !is_aligned(strides.batch) || !is_start {
+        return Ok(None);
+    }
+    let sizes = [n as usize, m as usize, batch as usize];
+    let strides = strides_of(sizes, [strides.row as usize, strides.batch as usize]);
+    let map = device.tensor_map(c, sizes).strides(strides).tile(tile::<C>()).swizzle(Swizzle::Bytes128).build()?;
+    Ok(Some(map))
+}
+
+/// Returns the sides of a box of elements of type `T`.
+const fn tile<T>() -> [usize; 3] {
+    [BOX[1] / size_of::<T>(), BOX[0], 1]
+}
+
+/// Returns the strides of a tensor map. Those of dimensions with a single element have no effect, and need not be valid.
+fn strides_of([_, rows, count]: [usize; 3], [row, batch]: [usize; 2]) -> [usize; 3] {
+    [1, if rows > 1 { row } else { 16 }, if count > 1 { batch } else { 16 }]
+}
