@@ -1,8 +1,9 @@
 //! The launches of a product.
 
 use cuda_std::{ArgumentId, Call, Element, Global, GlobalMut, Ladder};
-use gpu::matmul::tuning::{PACK, PACK_ROWS, SIDE, Tile, register_blocks};
+use gpu::matmul::tuning::{PACK, PACK_ROWS, SIDE, Tile, async_copies, register_blocks};
 use gpu::matmul::{Epilogue, Linear, MatmulRung, Operand, Output, Problem, Strides, matmul_register_blocks};
+use gpu::matmul_tensor::matmul_async_copies;
 use gpu::matmul_warpgroup::matmul_wgmma;
 use launch::{Device, Dim3, KernelInfo, LaunchConfig, Queue};
 use std::any::TypeId;
@@ -34,7 +35,7 @@ pub(super) fn launch<U: Operand, C: Output<U::Sum>, E: Epilogue<U::Sum, C> + 'st
 ) -> Result<(), AlgorithmError> {
     let Arguments { problem, a, b, c, bias, epilogue } = arguments;
     let width = width::<U, C>(queue.device(), &problem);
-    let Tile { rows, .. } = tile(rung, width);
+    let Tile { rows, .. } = tile(rung, width, size_of::<U>());
     let max_rows = MAX_BLOCKS.saturating_mul(rows);
     if problem.m > max_rows && TypeId::of::<E>() != TypeId::of::<Linear<U::Sum>>() {
         // A part would tell the epilogue wrong rows.
@@ -61,7 +62,7 @@ fn kernel<'v, U: Operand, C: Output<U::Sum>, E: Epilogue<U::Sum, C> + 'static>(
     arguments: Arguments<'v, U, C, E>,
 ) -> (LaunchConfig, Option<Call<'v>>) {
     let Arguments { problem, a, b, c, bias, epilogue } = arguments;
-    let Tile { rows, columns, threads, shared } = tile(rung, width);
+    let Tile { rows, columns, threads, shared } = tile(rung, width, size_of::<U>());
     let grid = (problem.n.div_ceil(columns), problem.m.div_ceil(rows), problem.batch);
     let config = |block: Dim3| LaunchConfig::new(grid, block).shared_bytes(shared);
     match (rung, width) {
@@ -70,6 +71,21 @@ fn kernel<'v, U: Operand, C: Output<U::Sum>, E: Epilogue<U::Sum, C> + 'static>(
             (config(threads.into()), call)
         }
         (MatmulRung::RegisterBlocks, _) => (config(threads.into()), rung.plain(problem, a, b, c, bias, epilogue)),
+        (MatmulRung::AsyncCopies, _) => {
+            /// Returns the call for operands with adjacent elements along k (1) or not (0).
+            macro_rules! call {
+                ($a:literal, $b:literal) => {
+                    matmul_async_copies::if_built::<U, C, E, $a, $b>(problem, a, b, c, bias, epilogue)
+                };
+            }
+            let call = match (problem.a.column == 1, problem.b.row == 1) {
+                (false, false) => call!(0, 0),
+                (false, true) => call!(0, 1),
+                (true, false) => call!(1, 0),
+                (true, true) => call!(1, 1),
+            };
+            (config(threads.into()), call)
+        }
         (MatmulRung::Wgmma, _) => {
             let call = matmul_wgmma::if_built::<U, C, E>(problem, a, b, c, bias, epilogue);
             (config((SIDE as u32, SIDE as u32).into()), call)
@@ -78,10 +94,11 @@ fn kernel<'v, U: Operand, C: Output<U::Sum>, E: Epilogue<U::Sum, C> + 'static>(
     }
 }
 
-/// Returns the tile of the rung's kernel. `width` selects one of several kernels.
-fn tile(rung: MatmulRung, width: usize) -> Tile {
+/// Returns the tile of the rung's kernel for elements of `element_bytes` bytes. `width` selects one of several kernels.
+fn tile(rung: MatmulRung, width: usize, element_bytes: usize) -> Tile {
     match rung {
         MatmulRung::RegisterBlocks => register_blocks(width),
+        MatmulRung::AsyncCopies => async_copies(element_bytes),
         _ => Tile { rows: SIDE as u32, columns: SIDE as u32, threads: 256, shared: 0 },
     }
 }

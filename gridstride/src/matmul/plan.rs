@@ -74,14 +74,11 @@ impl Plan {
             None => default_kernel::<T, C>(device, tf32)?,
         };
         let must_convert = is_other && T::IS_EXACT;
-        let (needs_alignment, needs_adjacent) = needs(rung);
         let size = if must_convert { size_of::<T::Other>() } else { size_of::<T>() };
         // The operands as rows along k.
         let packings = [a, b.t()].map(|layout| {
             let is_aligned = !unaligned && layout.has_aligned_lines(size);
-            let is_packed = must_convert
-                || (needs_alignment && !is_aligned)
-                || (needs_adjacent && layout.is_transposed() && layout.columns() > 1);
+            let is_packed = must_convert || must_pack(rung, is_aligned, !layout.is_transposed());
             is_packed.then(|| packing(&layout, 16 / size))
         });
         Ok(Self { rung, sizes, is_other, packings })
@@ -118,12 +115,14 @@ fn packing(layout: &Layout, multiple: usize) -> Packing {
     Packing { rows, k, count: u32::try_from(count).unwrap_or(u32::MAX), from, to: Strides { row, column: 1, batch } }
 }
 
-/// Returns true twice if the rung needs operands whose rows begin at multiples of 16 bytes, and if their elements must be
-/// adjacent along *k*.
-fn needs(rung: MatmulRung) -> (bool, bool) {
+/// Returns true if the rung does not take an operand whose rows or columns begin at multiples of 16 bytes if `is_aligned`
+/// is true, and whose elements are adjacent along *k* if `is_along_k` is true.
+fn must_pack(rung: MatmulRung, is_aligned: bool, is_along_k: bool) -> bool {
     match rung {
-        MatmulRung::MmaSync => (true, true),
-        _ => (false, false),
+        MatmulRung::MmaSync => !is_aligned || !is_along_k,
+        // The kernel copies an operand with adjacent elements along k in single elements.
+        MatmulRung::AsyncCopies => !is_aligned && !is_along_k,
+        _ => false,
     }
 }
 
@@ -135,10 +134,10 @@ fn default_kernel<T: MatmulElement, C: 'static>(
 ) -> Result<(MatmulRung, bool), AlgorithmError> {
     // The simulator runs every kernel.
     let capability = device.properties()?.compute_capability;
-    let has_mma = capability.is_none_or(|capability| capability >= (8, 0));
-    let with_mma: &[MatmulRung] = if has_mma { &[MatmulRung::MmaSync] } else { &[] };
-    let all = with_mma.iter().chain(&[MatmulRung::RegisterBlocks]);
-    let mut kernels = all.filter_map(|&rung| Some((rung, kind::<T, C>(rung, tf32)?)));
+    let is_recent = capability.is_none_or(|capability| capability >= (8, 0));
+    let all = [MatmulRung::MmaSync, MatmulRung::AsyncCopies, MatmulRung::RegisterBlocks];
+    let mut kernels =
+        all[if is_recent { 0 } else { 2 }..].iter().filter_map(|&rung| Some((rung, kind::<T, C>(rung, tf32)?)));
     kernels.next().ok_or_else(|| not_built::<T, C>(MatmulRung::RegisterBlocks))
 }
 

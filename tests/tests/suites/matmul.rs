@@ -70,6 +70,7 @@ suite! {
     tile_conforms: Tile;
     padded_conforms: Padded;
     register_blocks_conforms: RegisterBlocks;
+    async_copies_conforms: AsyncCopies;
     mma_sync_conforms: MmaSync;
     wgmma_conforms: Wgmma;
 }
