@@ -46,7 +46,7 @@ cuda_std::ladder! {
             + crate::matmul_tensor::matmul_async_copies<0, 1>
             + crate::matmul_tensor::matmul_async_copies<1, 1>,
             /// By a warp's instructions for tensor cores (`mma.sync`).
-            mma_sync = crate::matmul_tensor::matmul_mma_sync,
+            mma_sync = crate::matmul_tensor::matmul_mma_sync<2> + crate::matmul_tensor::matmul_mma_sync<4>,
         }
         /// By the instructions of a warpgroup for tensor cores, whose operands are in shared memory.
         wgmma = crate::matmul_warpgroup::matmul_wgmma,

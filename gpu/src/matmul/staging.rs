@@ -194,7 +194,6 @@ impl<C: Element, E> Target<'_, C, E> {
     {
         let side = 16 * W;
         let staged = staged.part(0, 16 * side);
-        let thread = thread::index_in_block() as usize % 256;
         let mut pass = 0;
         while pass < W {
             thread::sync_threads();
@@ -205,15 +204,38 @@ impl<C: Element, E> Target<'_, C, E> {
                 sums[i - 1] = sums[i];
             }
             thread::sync_threads();
-            for i in 0..W / 4 {
-                let first = 4 * (i * 256 + thread);
-                let row = self.row + position(size_of::<S>(), first / side, pass);
-                // SAFETY: `first` is the index of four elements of the array.
-                let sums = unsafe { quad(staged, first) };
-                // SAFETY: by this function's contract, `c` has all elements of C.
-                unsafe { self.finish(row, self.column + first % side, sums) };
-            }
+            let row_of = |row| self.row + position(size_of::<S>(), row, pass);
+            // SAFETY: the array has these rows, and by this function's contract `c` has all elements of C.
+            unsafe { self.finish_staged(staged, [16, side, side], 256, row_of) };
             pass = opaque(pass + 1);
+        }
+    }
+
+    /// Computes and stores the elements of *C* whose sums are in `staged`: `rows` rows of `columns` sums, which begin
+    /// `pitch` elements apart. `row_of` returns the row of *C* of each row. `threads` is the size of the block.
+    ///
+    /// # Safety
+    /// `staged` must have the rows, and `c` every element of *C*. `columns` and `pitch` must be multiples of 4.
+    #[inline(always)]
+    pub unsafe fn finish_staged<S: Sum>(
+        &self,
+        staged: Shared<S>,
+        [rows, columns, pitch]: [usize; 3],
+        threads: usize,
+        row_of: impl Fn(usize) -> usize,
+    ) where
+        C: Output<S>,
+        E: Epilogue<S, C>,
+    {
+        let mut first = 4 * thread::index_in_block() as usize;
+        while first < rows * columns {
+            let (row, column) = (first / columns, first % columns);
+            // SAFETY: by this function's contract, the array has the four elements.
+            let sums = unsafe { quad(staged, row * pitch + column) };
+            // SAFETY: by this function's contract, `c` has all elements of C.
+            unsafe { self.finish(row_of(row), self.column + column, sums) };
+            // The loop is not unrolled, so that the PTX has the epilogue once.
+            first = opaque(first + 4 * threads);
         }
     }
 }

@@ -1,9 +1,10 @@
 //! The launches of a product.
 
 use cuda_std::{ArgumentId, Call, Element, Global, GlobalMut, Ladder};
-use gpu::matmul::tuning::{PACK, PACK_ROWS, SIDE, Tile, register_blocks};
+use gpu::matmul::tuning::{PACK, PACK_ROWS, SIDE, Tile, async_copies, mma_sync, register_blocks};
 use gpu::matmul::{Epilogue, Linear, MatmulRung, Output, Problem, Strides, matmul_register_blocks};
-use launch::{Device, Dim3, KernelInfo, LaunchConfig, Queue, TensorElement};
+use gpu::matmul_tensor::{matmul_async_copies, matmul_mma_sync};
+use launch::{Device, Dim3, LaunchConfig, Queue, TensorElement};
 use std::any::TypeId;
 
 use super::MatrixError;
@@ -41,8 +42,8 @@ pub(super) fn launch<U: WarpgroupOperand, C: Output<U::Sum> + TensorElement, E: 
         0 => MatmulRung::MmaSync,
         _ => rung,
     };
-    let width = width::<U, C>(queue.device(), &problem);
-    let Tile { rows, .. } = tile(rung, width);
+    let width = width::<U, C>(queue.device(), rung, &problem);
+    let Tile { rows, .. } = tile(rung, width, size_of::<U>());
     let max_rows = MAX_BLOCKS.saturating_mul(rows);
     if problem.m > max_rows && TypeId::of::<E>() != TypeId::of::<Linear<U::Sum>>() {
         // A part would tell the epilogue wrong rows.
@@ -75,7 +76,7 @@ fn kernel<'v, U: WarpgroupOperand, C: Output<U::Sum> + TensorElement, E: Epilogu
     arguments: Arguments<'v, U, C, E>,
 ) -> (LaunchConfig, Option<Call<'v>>) {
     let Arguments { problem, a, b, c, bias, epilogue } = arguments;
-    let Tile { rows, columns, threads, shared } = tile(rung, width);
+    let Tile { rows, columns, threads, shared } = tile(rung, width, size_of::<U>());
     let grid = (problem.n.div_ceil(columns), problem.m.div_ceil(rows), problem.batch);
     let config = |block: Dim3| LaunchConfig::new(grid, block).shared_bytes(shared);
     match (rung, width) {
@@ -83,31 +84,59 @@ fn kernel<'v, U: WarpgroupOperand, C: Output<U::Sum> + TensorElement, E: Epilogu
             let call = matmul_register_blocks::if_built::<U, C, E, 4>(problem, a, b, c, bias, epilogue);
             (config(threads.into()), call)
         }
-        (MatmulRung::RegisterBlocks, _) => (config(threads.into()), rung.plain(problem, a, b, c, bias, epilogue)),
+        (MatmulRung::MmaSync, 4) => {
+            let call = matmul_mma_sync::if_built::<U, C, E, 4>(problem, a, b, c, bias, epilogue);
+            (config(threads.into()), call)
+        }
+        (MatmulRung::RegisterBlocks | MatmulRung::MmaSync, _) => {
+            (config(threads.into()), rung.plain(problem, a, b, c, bias, epilogue))
+        }
+        (MatmulRung::AsyncCopies, _) => {
+            /// Returns the call for operands with adjacent elements along k (1) or not (0).
+            macro_rules! call {
+                ($a:literal, $b:literal) => {
+                    matmul_async_copies::if_built::<U, C, E, $a, $b>(problem, a, b, c, bias, epilogue)
+                };
+            }
+            let call = match (problem.a.column == 1, problem.b.row == 1) {
+                (false, false) => call!(0, 0),
+                (false, true) => call!(0, 1),
+                (true, false) => call!(1, 0),
+                (true, true) => call!(1, 1),
+            };
+            (config(threads.into()), call)
+        }
         _ => (config((SIDE as u32, SIDE as u32).into()), rung.plain(problem, a, b, c, bias, epilogue)),
     }
 }
 
-/// Returns the tile of the rung's kernel. `width` selects one of several kernels.
-fn tile(rung: MatmulRung, width: usize) -> Tile {
+/// Returns the tile of the rung's kernel for elements of `element_bytes` bytes. `width` selects one of several kernels.
+fn tile(rung: MatmulRung, width: usize, element_bytes: usize) -> Tile {
     match rung {
         MatmulRung::RegisterBlocks => register_blocks(width),
+        MatmulRung::AsyncCopies => async_copies(element_bytes),
+        MatmulRung::MmaSync => mma_sync(element_bytes, width),
         _ => Tile { rows: SIDE as u32, columns: SIDE as u32, threads: 256, shared: 0 },
     }
 }
 
-/// Returns the number of sums of a thread along each side of its part of the tile, for the rung `RegisterBlocks`. Small
-/// products have small tiles, if the kernel is built for them, which occupy more multiprocessors.
-fn width<U: 'static, C: 'static>(device: &Device, problem: &Problem) -> usize {
-    const SMALL: usize = 4;
+/// Returns the last generic argument of the rung's kernel, which decides the size of its tiles. Small products have
+/// small tiles, which occupy more multiprocessors, if the kernel is built for them.
+fn width<U: 'static, C: 'static>(device: &Device, rung: MatmulRung, problem: &Problem) -> usize {
+    let [large, small] = match rung {
+        MatmulRung::RegisterBlocks => [8, 4],
+        MatmulRung::MmaSync => [4, 2],
+        _ => return 0,
+    };
     let types = [ArgumentId::of::<U>(), ArgumentId::of::<C>()];
-    let mut kernels = matmul_register_blocks::INSTANCES.iter();
-    let is_small = |kernel: &KernelInfo| kernel.arguments_end_with(&[ArgumentId::value(SMALL as i128)]);
-    let Tile { rows, columns, .. } = register_blocks(2 * SMALL);
+    let is_built = |width: usize| {
+        let last = [ArgumentId::value(width as i128)];
+        rung.rung().entries().any(|entry| entry.arguments_begin_with(&types) && entry.arguments_end_with(&last))
+    };
+    let Tile { rows, columns, .. } = tile(rung, large, size_of::<U>());
     let tiles = u64::from(problem.m.div_ceil(rows)) * u64::from(problem.n.div_ceil(columns));
     let has_few_tiles = tiles.saturating_mul(problem.batch.into()) < u64::from(device.multiprocessors());
-    let is_built = kernels.any(|kernel| kernel.arguments_begin_with(&types) && is_small(kernel));
-    if has_few_tiles && is_built { SMALL } else { 2 * SMALL }
+    if is_built(small) && (has_few_tiles || !is_built(large)) { small } else { large }
 }
 
 /// Launches the copies of a packing: one launch, unless the grid would be too large.

@@ -74,20 +74,21 @@ impl Plan {
         let sizes = sizes(&a, &b)?;
         let (rung, is_other) = match rung {
             Some(rung) => (rung, kind::<T, C>(rung, tf32).ok_or_else(|| not_built::<T, C>(rung))?),
-            None => default_kernel::<T, C>(device, tf32)?,
+            None => default_kernel::<T, C>(device, tf32, sizes)?,
         };
         let must_convert = is_other && T::IS_EXACT;
-        let (needs_alignment, needs_adjacent) = needs(rung, size_of::<T>());
         let size = if must_convert { size_of::<T::Other>() } else { size_of::<T>() };
         // The operands as rows along k.
         let packings = [a, b.t()].map(|layout| {
             let is_aligned = !unaligned && layout.has_aligned_lines(size);
-            let is_packed = must_convert
-                || (needs_alignment && !is_aligned)
-                || (needs_adjacent && layout.is_transposed() && layout.columns() > 1);
+            let is_packed = must_convert || must_pack(rung, is_aligned, !layout.is_transposed(), size);
             is_packed.then(|| packing(&layout, 16 / size))
         });
-        let splits = if rung == MatmulRung::SplitK { splits::<T>(device, sizes) } else { 1 };
+        let splits = match (rung, splits::<T>(device, sizes)) {
+            (MatmulRung::SplitK, 1) => least_splits::<T>(sizes),
+            (MatmulRung::SplitK, splits) => splits,
+            _ => 1,
+        };
         Ok(Self { rung, sizes, is_other, packings, splits })
     }
 
@@ -128,29 +129,38 @@ fn packing(layout: &Layout, multiple: usize) -> Packing {
     Packing { rows, k, count: u32::try_from(count).unwrap_or(u32::MAX), from, to: Strides { row, column: 1, batch } }
 }
 
-/// Returns true twice if the rung needs operands whose rows begin at multiples of 16 bytes, and if their elements must be
-/// adjacent along *k*.
-fn needs(rung: MatmulRung, element_bytes: usize) -> (bool, bool) {
+/// Returns true if the rung does not take an operand whose rows or columns begin at multiples of 16 bytes if `is_aligned`
+/// is true, and whose elements of `element_bytes` bytes are adjacent along *k* if `is_along_k` is true.
+fn must_pack(rung: MatmulRung, is_aligned: bool, is_along_k: bool, element_bytes: usize) -> bool {
     match rung {
-        MatmulRung::MmaSync | MatmulRung::Wgmma => (true, true),
+        MatmulRung::MmaSync | MatmulRung::Wgmma => !is_aligned || !is_along_k,
         // Warpgroups read 16-bit floats in either order.
-        MatmulRung::Pipelined | MatmulRung::Clustered | MatmulRung::SplitK => (true, element_bytes != 2),
-        _ => (false, false),
+        MatmulRung::Pipelined | MatmulRung::Clustered | MatmulRung::SplitK => {
+            !is_aligned || !is_along_k && element_bytes != 2
+        }
+        // The kernel copies an operand with adjacent elements along k in single elements.
+        MatmulRung::AsyncCopies => !is_aligned && !is_along_k,
+        _ => false,
     }
 }
 
-/// Returns the number of parts of the sums for the rung `SplitK`: two at least, where they have equal lengths.
-fn splits<T>(device: &Device, [m, n, k, batch]: [usize; 4]) -> u32 {
-    let [m, n, k] = [m, n, k].map(|size| u32::try_from(size).unwrap_or(u32::MAX));
-    let steps = k / step::<T>();
-    if batch != 1 || steps < 2 || !k.is_multiple_of(step::<T>()) {
-        return 1;
-    }
-    let fastest = tuning::splits([m, n, steps], device.multiprocessors());
-    match fastest {
-        1 => (2..=steps).find(|splits| steps.is_multiple_of(*splits)).unwrap_or(1),
-        _ => fastest,
-    }
+/// Returns the number of steps along *k* of a product whose sums can be split, and otherwise 1.
+fn divisible_steps<T>([.., k, batch]: [usize; 4]) -> u32 {
+    let step = step::<T>() as usize;
+    let steps = u32::try_from(k / step).unwrap_or(u32::MAX);
+    if batch == 1 && k.is_multiple_of(step) { steps.max(1) } else { 1 }
+}
+
+/// Returns the number of parts with which a product with split sums is fastest, and 1 if it is not faster than others.
+fn splits<T>(device: &Device, sizes: [usize; 4]) -> u32 {
+    let [m, n] = [sizes[0], sizes[1]].map(|size| u32::try_from(size).unwrap_or(u32::MAX));
+    tuning::splits([m, n, divisible_steps::<T>(sizes)], device.multiprocessors())
+}
+
+/// Returns the smallest number of equal parts above 1, or 1 if there is none.
+fn least_splits<T>(sizes: [usize; 4]) -> u32 {
+    let steps = divisible_steps::<T>(sizes);
+    (2..=steps.min(64)).find(|splits| steps.is_multiple_of(*splits)).unwrap_or(1)
 }
 
 /// Returns the kernel for products of `T` that runs by default on `device`: its rung, and true if it multiplies elements
@@ -158,13 +168,18 @@ fn splits<T>(device: &Device, [m, n, k, batch]: [usize; 4]) -> u32 {
 fn default_kernel<T: MatmulElement, C: 'static>(
     device: &Device,
     tf32: bool,
+    sizes: [usize; 4],
 ) -> Result<(MatmulRung, bool), AlgorithmError> {
-    // The simulator runs every kernel.
+    // The simulator runs every kernel, those for warpgroups more slowly than the others.
     let capability = device.properties()?.compute_capability;
-    let has_mma = capability.is_none_or(|capability| capability >= (8, 0));
-    let with_mma: &[MatmulRung] = if has_mma { &[MatmulRung::MmaSync] } else { &[] };
-    let with_clusters: &[MatmulRung] = if capability == Some((9, 0)) { &[MatmulRung::Clustered] } else { &[] };
-    let all = with_clusters.iter().chain(with_mma).chain(&[MatmulRung::RegisterBlocks]);
+    let is_recent = capability.is_none_or(|capability| capability >= (8, 0));
+    let rungs: &[MatmulRung] = match capability {
+        Some((9, 0)) if splits::<T>(device, sizes) > 1 => &[MatmulRung::SplitK],
+        Some((9, 0)) => &[MatmulRung::Clustered],
+        _ => &[],
+    };
+    let others: &[MatmulRung] = if is_recent { &[MatmulRung::MmaSync, MatmulRung::AsyncCopies] } else { &[] };
+    let all = rungs.iter().chain(others).chain(&[MatmulRung::RegisterBlocks]);
     let mut kernels = all.filter_map(|&rung| Some((rung, kind::<T, C>(rung, tf32)?)));
     kernels.next().ok_or_else(|| not_built::<T, C>(MatmulRung::RegisterBlocks))
 }

@@ -211,7 +211,7 @@ fn operand<'v, U: TensorElement>(
     [rows, k, batch]: [u32; 3],
     strides: Strides,
 ) -> Result<(TensorMap<'v, U, 3>, bool), AlgorithmError> {
-    let is_across = strides.column != 1 && k > 1;
+    let is_across = strides.column != 1;
     let (sizes, line) = if is_across { ([rows, k], strides.column) } else { ([k, rows], strides.row) };
     let count = if strides.batch == 0 { 1 } else { batch };
     let sizes = [sizes[0] as usize, sizes[1] as usize, count as usize];

@@ -70,8 +70,12 @@ suite! {
     tile_conforms: Tile;
     padded_conforms: Padded;
     register_blocks_conforms: RegisterBlocks;
+    async_copies_conforms: AsyncCopies;
     mma_sync_conforms: MmaSync;
     wgmma_conforms: Wgmma;
+    pipelined_conforms: Pipelined;
+    clustered_conforms: Clustered;
+    split_k_conforms: SplitK;
 }
 
 /// Tests that the default rung multiplies matrices of every type, layout, start and leading dimension.

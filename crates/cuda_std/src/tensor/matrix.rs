@@ -60,6 +60,17 @@ moves! {
     stmatrix_trans true;
 }
 
+/// Loads matrices like [`ldmatrix`], but without a check of the index on a GPU.
+///
+/// # Safety
+/// `tile` must have the 16 bytes from element `index` on.
+#[inline(always)]
+#[track_caller]
+pub unsafe fn ldmatrix_unchecked<const X: usize, T: Element>(tile: Shared<T>, index: usize) -> [u32; X] {
+    let address = if backend::CHECKS_EVERY_ACCESS { address::<T, X>(tile, index) } else { tile.address_of(index) };
+    backend::ldmatrix::<X, false>(address)
+}
+
 /// Returns the index of the first element of the row that the calling lane addresses, for the fragment at `row` and
 /// `column` of `matrix`.
 #[inline(always)]

@@ -15,6 +15,8 @@ mod shared_tile;
 pub mod wgmma;
 
 pub use layout::{ColumnMajor, Elements, ElementsMut, Layout, RowMajor};
+#[allow(unused_imports, reason = "GPUs from sm_80 on have an instruction")]
+pub(crate) use operand::round_to_tf32;
 pub use operand::{Operand, Tile, tf32};
 pub(crate) use products::{for_each_product, for_each_wgmma};
 pub use shared_tile::{

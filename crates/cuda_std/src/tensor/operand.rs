@@ -1,6 +1,6 @@
 //! The element types of fragments, and the registers that hold a fragment.
 
-use crate::{DeviceCopy, Element, bf16, e4m3, e5m2, f16};
+use crate::{DeviceCopy, Element, backend, bf16, e4m3, e5m2, f16};
 
 /// A 32-bit float of which tensor cores use the upper 19 bits: 8 for the exponent and 10 for the fraction. The range is
 /// that of `f32`, and the precision that of [`f16`](struct@f16).
@@ -21,8 +21,7 @@ impl tf32 {
     /// (`cvt.rna.tf32.f32`).
     #[inline(always)]
     pub fn from_f32(value: f32) -> Self {
-        // The bits of a NaN may all be in the lower part.
-        if value.is_nan() { Self(f32::NAN) } else { Self(f32::from_bits((value.to_bits() + 0x1000) & !0x1FFF)) }
+        Self(backend::round_to_tf32(value))
     }
 
     /// Converts to `f32` without rounding.
@@ -30,6 +29,14 @@ impl tf32 {
     pub const fn to_f32(self) -> f32 {
         self.0
     }
+}
+
+/// Returns `value`, rounded to the nearest number of `tf32`, for devices without an instruction for this.
+#[inline(always)]
+#[allow(dead_code, reason = "GPUs from sm_80 on have an instruction")]
+pub(crate) fn round_to_tf32(value: f32) -> f32 {
+    // The bits of a NaN may all be in the lower part.
+    if value.is_nan() { f32::NAN } else { f32::from_bits((value.to_bits() + 0x1000) & !0x1FFF) }
 }
 
 impl From<tf32> for f32 {

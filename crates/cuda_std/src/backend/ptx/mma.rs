@@ -65,3 +65,19 @@ macro_rules! define {
 }
 
 for_each_product! { define }
+
+/// Returns `value`, rounded to the nearest number of `tf32`.
+#[cfg(target_feature = "sm_80")]
+#[inline(always)]
+pub fn round_to_tf32(value: f32) -> f32 {
+    let rounded: u32;
+    // SAFETY: the instruction only computes a number.
+    unsafe {
+        asm!("cvt.rna.tf32.f32 {}, {};", out(reg32) rounded, in(reg32) value,
+            options(pure, nomem, nostack, preserves_flags));
+    }
+    f32::from_bits(rounded)
+}
+
+#[cfg(not(target_feature = "sm_80"))]
+pub(crate) use crate::tensor::round_to_tf32;

@@ -168,3 +168,5 @@ macro_rules! define {
 }
 
 for_each_product! { define }
+
+pub(crate) use crate::tensor::round_to_tf32;
