@@ -63,7 +63,9 @@ arrangements! {
 
 /// An element type of operands, with the order that tensor cores read in addition to contiguous *k*.
 pub trait Arranged: Element {
-    /// [`ContiguousRows`] for the 16-bit floats. Tensor cores read no other type in this order.
+    /// True for the 16-bit floats. Tensor cores read no other type with contiguous rows.
+    const HAS_ACROSS: bool = size_of::<Self>() == 2;
+    /// [`ContiguousRows`], or [`ContiguousK`] for types that have no other order.
     type Across: Arrangement;
 }
 

@@ -106,7 +106,8 @@ impl<T: Arranged, const N: usize, const K: usize, const BLOCKS: usize> Pipeline<
             }
             barrier::fence_init();
         }
-        let (is_a_across, is_b_across) = (flags & A_ACROSS != 0, flags & B_ACROSS != 0);
+        let is_set = |flag| T::HAS_ACROSS && flags & flag != 0;
+        let (is_a_across, is_b_across) = (is_set(A_ACROSS), is_set(B_ACROSS));
         Self { shared, barriers, steps: k.div_ceil(K as u32), is_a_across, is_b_across }
     }
 
@@ -154,7 +155,7 @@ impl<T: Arranged, const N: usize, const K: usize, const BLOCKS: usize> Pipeline<
         consumer: usize,
         stage: &mut Stage,
     ) -> Accumulator<S, N> {
-        match (self.is_a_across, self.is_b_across) {
+        match (T::HAS_ACROSS && self.is_a_across, T::HAS_ACROSS && self.is_b_across) {
             (false, false) => self.multiply_arranged::<S, ContiguousK, ContiguousK>(consumer, stage),
             (false, true) => self.multiply_arranged::<S, ContiguousK, T::Across>(consumer, stage),
             (true, false) => self.multiply_arranged::<S, T::Across, ContiguousK>(consumer, stage),

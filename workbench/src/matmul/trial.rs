@@ -160,7 +160,7 @@ impl Trial {
     pub fn run<T, C>(&self, device: &Device) -> Result<(), CaseError>
     where
         T: MatmulElement<Sum: Integral> + Integral,
-        C: Output<T::Sum> + Integral + PartialEq + std::fmt::Debug,
+        C: Output<T::Sum> + launch::TensorElement + Integral + PartialEq + std::fmt::Debug,
     {
         let [m, n, k] = self.sizes;
         let layouts = self.layouts();
