@@ -108,7 +108,7 @@ impl Algorithm for MatmulAlgorithm {
             squares("bf16").aims(const { &[Aim::plane("matmul bf16", 4096, 4096, PEER)] }),
             squares("f16").aims(const { &[Aim::plane("matmul f16", 4096, 4096, PEER)] }),
             squares("f64").aims(const { &[Aim::plane("matmul f64", 4096, 4096, NEAR)] }),
-            squares("f32").variant("tf32", &[("tf32", ""), ("layout", "nt")]),
+            squares("f32").variant("tf32-nt", &[("tf32", ""), ("layout", "nt")]),
             squares("i8").variant("nt", &[("layout", "nt")]).aims(const { &[Aim::plane("matmul i8", 4096, 4096, NEAR)] }),
             squares("bf16").variant("tn", tn),
         ]
@@ -175,7 +175,10 @@ impl VectorProblem for MatmulProblem {
     }
 
     fn distinction(&self) -> Option<String> {
-        Some(self.layout.to_owned())
+        let [_, n, k] = self.sizes;
+        let precision = if self.tf32 { "tf32-" } else { "" };
+        let length = if k == n { String::new() } else { format!("-{k}") };
+        Some(format!("{precision}{}{length}", self.layout))
     }
 
     fn ladder(&self) -> &'static [Rung] {
