@@ -4,7 +4,8 @@
 //!
 //! The kernels for tensor cores copy 16 bytes at once, and some of them take operands only with adjacent elements along
 //! *k*. Other operands are first copied to a workspace with such rows. A copy costs *O*(*m k* + *k n*), the product
-//! *O*(*m k n*). 8-bit floats are converted to `f16` by that copy, without rounding, if the rung multiplies `f16` alone.
+//! *O*(*m k n*). 8-bit floats are converted to `f16` by that copy, without rounding, if the rung multiplies `f16`
+//! alone.
 
 use cuda_std::{ArgumentId, Ladder};
 use gpu::matmul::{MatmulRung, Strides};
@@ -115,8 +116,8 @@ fn packing(layout: &Layout, multiple: usize) -> Packing {
     Packing { rows, k, count: u32::try_from(count).unwrap_or(u32::MAX), from, to: Strides { row, column: 1, batch } }
 }
 
-/// Returns true if the rung does not take an operand whose rows or columns begin at multiples of 16 bytes if `is_aligned`
-/// is true, and whose elements are adjacent along *k* if `is_along_k` is true.
+/// Returns true if the rung does not take an operand whose rows or columns begin at multiples of 16 bytes if
+/// `is_aligned` is true, and whose elements are adjacent along *k* if `is_along_k` is true.
 fn must_pack(rung: MatmulRung, is_aligned: bool, is_along_k: bool) -> bool {
     match rung {
         MatmulRung::MmaSync => !is_aligned || !is_along_k,
@@ -126,8 +127,8 @@ fn must_pack(rung: MatmulRung, is_aligned: bool, is_along_k: bool) -> bool {
     }
 }
 
-/// Returns the kernel for products of `T` that runs by default on `device`: its rung, and true if it multiplies elements
-/// of the type [`MatmulElement::Other`].
+/// Returns the kernel for products of `T` that runs by default on `device`: its rung, and true if it multiplies
+/// elements of the type [`MatmulElement::Other`].
 fn default_kernel<T: MatmulElement, C: 'static>(
     device: &Device,
     tf32: bool,

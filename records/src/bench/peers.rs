@@ -67,8 +67,8 @@ fn find(places: &[PathBuf]) -> Option<PathBuf> {
     places.iter().map(|folder| folder.join(&name)).find(|file| file.is_file())
 }
 
-/// Returns the arguments that link cuBLAS and cublasLt. A toolkit from PyPI has the libraries only under their full names,
-/// such as `libcublas.so.13`, in a folder where the linker does not look.
+/// Returns the arguments that link cuBLAS and cublasLt. A toolkit from PyPI has the libraries only under their full
+/// names, such as `libcublas.so.13`, in a folder where the linker does not look.
 fn libraries(nvcc: &Path) -> Vec<OsString> {
     let toolkit = nvcc.canonicalize().ok().and_then(|file| Some(file.parent()?.parent()?.to_owned()));
     let folders = toolkit.iter().flat_map(|toolkit| ["lib64", "lib"].map(|name| toolkit.join(name)));
