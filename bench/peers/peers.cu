@@ -12,9 +12,10 @@
 // The variant is inclusive or exclusive for a scan, BINS-KEYS for a histogram, pairs or the name of the keys for a sort,
 // select-PERCENT, partition, unique or encode for select, reduce, inclusive or exclusive for by_key, with -LENGTH for runs of
 // another average length than 64, reduce or argmax for segments, with -LENGTH or -power for another average length than 1024,
-// and empty for all other works. Vectors have a height of 1.
+// the layouts of the operands, k and the precision for matmul (matmul.cuh), and empty for all other works. Vectors have a height
+// of 1.
 //
-// `cargo xtask bench --build` compiles it: nvcc -O3 -std=c++17 -arch=native -shared -Xcompiler -fPIC peers.cu -lcublas
+// `cargo xtask bench --build` compiles it: nvcc -O3 -std=c++17 -arch=native -shared -Xcompiler -fPIC peers.cu -lcublas -lcublasLt
 
 #include <algorithm>
 #include <cstdint>
@@ -26,6 +27,8 @@
 #include <vector>
 
 #include <cublas_v2.h>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
 #include <cub/cub.cuh>
 #include <cuda_runtime.h>
 
@@ -283,6 +286,8 @@ template <typename T> static Peer transpose(Size size, cudaStream_t stream) {
             }};
 }
 
+#include "matmul.cuh"
+
 static Peer peer(const std::string& work, const std::string& variant, Size size, cudaStream_t stream) {
     if (stream == nullptr) throw std::runtime_error("the peers need a GPU: use --device gpu");
     if (size.width == 0 || size.height == 0 || size.width > INT32_MAX / size.height) {
@@ -298,6 +303,11 @@ static Peer peer(const std::string& work, const std::string& variant, Size size,
     if (work == "scan f32") return scan<float>(size, variant, stream);
     if (work == "scan i32") return scan<int32_t>(size, variant, stream);
     if (work == "scan f64") return scan<double>(size, variant, stream);
+    if (work == "matmul f32") return matmul<float, float>(size, variant, stream);
+    if (work == "matmul f64") return matmul<double, double>(size, variant, stream);
+    if (work == "matmul f16") return matmul<__half, __half>(size, variant, stream);
+    if (work == "matmul bf16") return matmul<__nv_bfloat16, __nv_bfloat16>(size, variant, stream);
+    if (work == "matmul i8") return matmul<int8_t, int32_t>(size, variant, stream);
     if (work == "transpose f32") return transpose<float>(size, stream);
     if (work == "transpose f64") return transpose<double>(size, stream);
     if (work == "histogram u8") return histogram<uint8_t, int32_t>(size, variant, stream);
@@ -336,7 +346,8 @@ static std::string about() {
            dotted(CUB_VERSION / 100000, CUB_VERSION / 100 % 1000, CUB_VERSION % 100) + "\", \"cublas\": \"" +
            dotted(version[0], version[1], version[2]) +
            "\", \"works\": [\"copy f32\", \"upload f32\", \"saxpy f32\", \"saxpy f64\", \"reduce f32\", \"reduce i32\", \"reduce f64\", "
-           "\"scan f32\", \"scan i32\", \"scan f64\", \"transpose f32\", \"transpose f64\", \"histogram u8\", \"histogram u32\", "
+           "\"scan f32\", \"scan i32\", \"scan f64\", \"matmul f32\", \"matmul f64\", \"matmul f16\", \"matmul bf16\", \"matmul i8\", "
+           "\"transpose f32\", \"transpose f64\", \"histogram u8\", \"histogram u32\", "
            "\"select u32\", \"by_key u32\", \"by_key f64\", \"segments f32\", \"segments f64\", \"sort u32\", \"sort u64\"]}";
 }
 

@@ -54,7 +54,9 @@ pub trait MatmulElement: WarpgroupOperand {
 }
 
 macro_rules! elements {
-    ($($type:ident $bits:ident $result:ident $other:ident $is_exact:literal $as_other:expr, $from:ident $to:ident;)*) => {$(
+    ($(
+        $type:ident $bits:ident $result:ident $other:ident $is_exact:literal $as_other:expr, $from:ident $to:ident;
+    )*) => {$(
         impl MatmulElement for $type {
             type Result = $result;
             type Other = $other;

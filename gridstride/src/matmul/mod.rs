@@ -1,7 +1,7 @@
 //! Matrix product: *C* = α·op(*A*)·op(*B*) + β·*C*, for any layout of each matrix, with a bias and an activation.
 //!
-//! [`MatmulExt`] adds the method `matmul` to a device. Use a [`Matmul`] for other layouts and epilogues, for batches, and
-//! for repeated products, in streams and in graphs, because its runs allocate no memory.
+//! [`MatmulExt`] adds the method `matmul` to a device. Use a [`Matmul`] for other layouts and epilogues, for batches,
+//! and for repeated products, in streams and in graphs, because its runs allocate no memory.
 //!
 //! | elements of *A* and *B* | sums | elements of *C* | kernels |
 //! |---|---|---|---|
@@ -11,8 +11,8 @@
 //! | `e4m3`, `e5m2` | `f32` | `f32` | tensor cores, as `f16` |
 //! | `i8` | `i32` | `i32` | tensor cores from compute capability 8.0 on; wrapping |
 //!
-//! A product has the same bits in every run on a device. Kernels of different rungs add in different orders, so the bits
-//! of floats differ between devices.
+//! A product has the same bits in every run on a device. Kernels of different rungs add in different orders, so the
+//! bits of floats differ between devices.
 //!
 //! ```
 //! use gridstride::matmul::{Layout, Matmul, MatmulOptions, Matrix, MatrixMut};
@@ -60,8 +60,8 @@ pub use product::Matmul;
 
 /// Extends [`Device`] with the product of matrices.
 pub trait MatmulExt: Borrow<Device> {
-    /// Returns the product of `a`, with `m` rows of `k` elements, and `b`, with `k` rows of `n` elements. The result has
-    /// `m` rows of `n` elements: `f32` for 8-bit floats, `i32` for `i8`, and otherwise elements of the type of `a`.
+    /// Returns the product of `a`, with `m` rows of `k` elements, and `b`, with `k` rows of `n` elements. The result
+    /// has `m` rows of `n` elements: `f32` for 8-bit floats, `i32` for `i8`, and otherwise elements of the type of `a`.
     ///
     /// ```
     /// # use gridstride::prelude::*;

@@ -4,7 +4,8 @@
 //!
 //! The kernels for tensor cores copy 16 bytes at once, and some of them take operands only with adjacent elements along
 //! *k*. Other operands are first copied to a workspace with such rows. A copy costs *O*(*m k* + *k n*), the product
-//! *O*(*m k n*). 8-bit floats are converted to `f16` by that copy, without rounding, if the rung multiplies `f16` alone.
+//! *O*(*m k n*). 8-bit floats are converted to `f16` by that copy, without rounding, if the rung multiplies `f16`
+//! alone.
 
 use cuda_std::{ArgumentId, Ladder};
 use gpu::matmul::{MatmulRung, Strides, tuning};

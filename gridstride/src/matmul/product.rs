@@ -148,9 +148,9 @@ impl<T: MatmulElement, C: Output<T::Sum> + TensorElement, E: Epilogue<T::Sum, C>
     /// On a GPU this function returns before the kernel has finished. Later work on the same queue sees the result.
     ///
     /// # Errors
-    /// Returns [`AlgorithmError::Matrix`] if *A* or *B* has another layout than planned or begins at an address that the
-    /// plan excludes, or if *C* has another size. Returns [`launch::Error::Overlap`] if *C* overlaps an input. Otherwise returns
-    /// the error of a launch.
+    /// Returns [`AlgorithmError::Matrix`] if *A* or *B* has another layout than planned or begins at an address that
+    /// the plan excludes, or if *C* has another size. Returns [`launch::Error::Overlap`] if *C* overlaps an input.
+    /// Otherwise returns the error of a launch.
     pub fn run<'q>(
         &mut self,
         queue: impl Into<Queue<'q>>,

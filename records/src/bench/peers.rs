@@ -67,8 +67,8 @@ fn find(places: &[PathBuf]) -> Option<PathBuf> {
     places.iter().map(|folder| folder.join(&name)).find(|file| file.is_file())
 }
 
-/// Returns the arguments that link cuBLAS. A toolkit from PyPI has the library only under its full name,
-/// `libcublas.so.13`, in a folder where the linker does not look.
+/// Returns the arguments that link cuBLAS and cublasLt. A toolkit from PyPI has the libraries only under their full
+/// names, such as `libcublas.so.13`, in a folder where the linker does not look.
 fn libraries(nvcc: &Path) -> Vec<OsString> {
     let toolkit = nvcc.canonicalize().ok().and_then(|file| Some(file.parent()?.parent()?.to_owned()));
     let folders = toolkit.iter().flat_map(|toolkit| ["lib64", "lib"].map(|name| toolkit.join(name)));
@@ -76,19 +76,21 @@ fn libraries(nvcc: &Path) -> Vec<OsString> {
         if folder.join("libcublas.so").exists() {
             break;
         }
-        let Ok(entries) = fs::read_dir(&folder) else { continue };
-        let names = entries.filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()));
-        if let Some(name) = names.filter(|name| name.starts_with("libcublas.so.")).min() {
+        let library = |prefix: &str| {
+            let entries = fs::read_dir(&folder).ok()?;
+            let names = entries.filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()));
+            Some(folder.join(names.filter(|name| name.starts_with(prefix)).min()?).into_os_string())
+        };
+        if let (Some(blas), Some(lt)) = (library("libcublas.so."), library("libcublasLt.so.")) {
             let mut search = OsString::from("-rpath=");
             search.push(&folder);
-            let library = folder.join(name).into_os_string();
             let linker = || OsString::from("-Xlinker");
             let mut own = OsString::from("-L");
             own.push(&folder);
-            return vec![own, linker(), library, linker(), search];
+            return vec![own, linker(), blas, linker(), lt, linker(), search];
         }
     }
-    vec![OsString::from("-lcublas")]
+    ["-lcublas", "-lcublasLt"].map(OsString::from).to_vec()
 }
 
 #[cfg(test)]
@@ -117,11 +119,15 @@ mod tests {
         }
         let nvcc = root.join("bin/nvcc");
         fs::write(&nvcc, "").unwrap();
-        assert_eq!(libraries(&nvcc), ["-lcublas"]);
-        fs::write(root.join("lib/libcublas.so.13"), "").unwrap();
+        assert_eq!(libraries(&nvcc), ["-lcublas", "-lcublasLt"]);
+        for name in ["lib/libcublas.so.13", "lib/libcublasLt.so.13"] {
+            fs::write(root.join(name), "").unwrap();
+        }
         let arguments = libraries(&nvcc);
-        assert!(arguments.contains(&root.join("lib/libcublas.so.13").into_os_string()), "{arguments:?}");
+        for name in ["lib/libcublas.so.13", "lib/libcublasLt.so.13"] {
+            assert!(arguments.contains(&root.join(name).into_os_string()), "{arguments:?}");
+        }
         fs::write(root.join("lib/libcublas.so"), "").unwrap();
-        assert_eq!(libraries(&nvcc), ["-lcublas"]);
+        assert_eq!(libraries(&nvcc), ["-lcublas", "-lcublasLt"]);
     }
 }

@@ -5,7 +5,8 @@ use launch::{Device, Held, Queue, Resources as _};
 
 use super::reference::Product;
 use crate::algorithm::{
-    Aim, Algorithm, Fact, Measurement, Options, Problem, ProblemOption, Purpose, Shape, Size, Sizes, Target, Unit, rung_of,
+    Aim, Algorithm, Fact, Measurement, Options, Problem, ProblemOption, Purpose, Shape, Size, Sizes, Target, Unit,
+    rung_of,
 };
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
@@ -38,9 +39,9 @@ impl Algorithm for MatmulAlgorithm {
          Times are medians of several runs after a warm-up, by device events on a GPU and by the clock in the \
          simulator. The size is that of the result, and --k the length of its sums. Elements are approximately normal \
          with variance 1, because the power of a GPU, and so its clock, depends on them. Each result is first checked \
-         for small integers, which must be exact. Then a result is correct if it is within k·ε·Σ|a·b| and a rounding of \
-         a reference in double precision, with ε = 2⁻²³ for sums in f32 and 2⁻⁵² for f64. In products of more than 2²⁵ \
-         multiplications, a random sample of the elements is compared, at least 1024 of them."
+         for small integers, which must be exact. Then a result is correct if it is within k·ε·Σ|a·b| and a rounding \
+         of a reference in double precision, with ε = 2⁻²³ for sums in f32 and 2⁻⁵² for f64. In products of more than \
+         2²⁵ multiplications, a random sample of the elements is compared, at least 1024 of them."
     }
 
     fn options(&self) -> &'static [ProblemOption] {
@@ -108,8 +109,10 @@ impl Algorithm for MatmulAlgorithm {
             squares("bf16").aims(const { &[Aim::plane("matmul bf16", 4096, 4096, PEER)] }),
             squares("f16").aims(const { &[Aim::plane("matmul f16", 4096, 4096, PEER)] }),
             squares("f64").aims(const { &[Aim::plane("matmul f64", 4096, 4096, NEAR)] }),
-            squares("f32").variant("tf32", &[("tf32", ""), ("layout", "nt")]),
-            squares("i8").variant("nt", &[("layout", "nt")]).aims(const { &[Aim::plane("matmul i8", 4096, 4096, NEAR)] }),
+            squares("f32").variant("tf32-nt", &[("tf32", ""), ("layout", "nt")]),
+            squares("i8")
+                .variant("nt", &[("layout", "nt")])
+                .aims(const { &[Aim::plane("matmul i8", 4096, 4096, NEAR)] }),
             squares("bf16").variant("tn", tn),
         ]
     }
@@ -171,11 +174,21 @@ impl VectorProblem for MatmulProblem {
     fn properties(&self) -> Vec<(&'static str, Fact)> {
         let [m, n, k] = self.sizes.map(|size| Fact::Count(size as u64));
         let number = ("type", Fact::Name(self.number.name()));
-        vec![("width", n), ("height", m), ("k", k), number, ("layout", Fact::Name(self.layout)), ("tf32", Fact::Flag(self.tf32))]
+        vec![
+            ("width", n),
+            ("height", m),
+            ("k", k),
+            number,
+            ("layout", Fact::Name(self.layout)),
+            ("tf32", Fact::Flag(self.tf32)),
+        ]
     }
 
     fn distinction(&self) -> Option<String> {
-        Some(self.layout.to_owned())
+        let [_, n, k] = self.sizes;
+        let precision = if self.tf32 { "tf32-" } else { "" };
+        let length = if k == n { String::new() } else { format!("-{k}") };
+        Some(format!("{precision}{}{length}", self.layout))
     }
 
     fn ladder(&self) -> &'static [Rung] {
@@ -260,7 +273,8 @@ impl<T: MatmulElement<Result: Number> + Number> Computation for MatmulComputatio
         let epsilon = if T::TYPE == NumberType::F64 { f64::EPSILON } else { f64::from(f32::EPSILON) };
         let rounding = if self.problem.tf32 { 1.0 / 512.0 } else { 0.0 };
         let [epsilon, rounding] = [epsilon, rounding].map(|error| if is_exact { 0.0 } else { error });
-        let product = Product { operands: [&x[..len], &x[start..]], layouts: self.problem.operands(), epsilon, rounding };
+        let product =
+            Product { operands: [&x[..len], &x[start..]], layouts: self.problem.operands(), epsilon, rounding };
         Ok(product.deviation(found.elements::<T::Result>()))
     }
 

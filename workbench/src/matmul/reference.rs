@@ -1,9 +1,9 @@
 //! The reference of the matrix product, computed on the CPU in double precision, and the error bound of a result.
 //!
-//! A product of two numbers of up to 32 bits has at most 48 significant bits and is exact in `f64`. A kernel rounds each
-//! of the *k* additions of a sum, in any order, so its error is at most *k*·ε·Σ|*a*·*b*| and, for *C*, ε/2 of the result,
-//! where ε is 2⁻²³ for sums in `f32` and 2⁻⁵² for `f64`. Tensor cores may round towards zero; ε includes that. In `tf32`
-//! each operand has another error of up to 2⁻¹⁰ of it. Sums of integers wrap and have no error.
+//! A product of two numbers of up to 32 bits has at most 48 significant bits and is exact in `f64`. A kernel rounds
+//! each of the *k* additions of a sum, in any order, so its error is at most *k*·ε·Σ|*a*·*b*| and, for *C*, ε/2 of the
+//! result, where ε is 2⁻²³ for sums in `f32` and 2⁻⁵² for `f64`. Tensor cores may round towards zero; ε includes that.
+//! In `tf32` each operand has another error of up to 2⁻¹⁰ of it. Sums of integers wrap and have no error.
 
 use std::ops::Range;
 
@@ -45,8 +45,8 @@ impl<T: Number> Product<'_, T> {
         (sum, magnitude)
     }
 
-    /// Returns the deviation of `found`, a row-major *C*, computed on all cores. In a large product only a random sample
-    /// of its elements is compared.
+    /// Returns the deviation of `found`, a row-major *C*, computed on all cores. In a large product only a random
+    /// sample of its elements is compared.
     pub fn deviation<C: Number>(&self, found: &[C]) -> Deviation {
         let (n, k) = (self.layouts[1].columns(), self.layouts[0].columns());
         let indices = samples(found.len(), k);

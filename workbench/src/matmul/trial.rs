@@ -3,8 +3,8 @@
 //! # Design
 //!
 //! The elements are integers from −3 to 3, which all element types have, and sums of their products are exact. So a
-//! result must be the reference's, rounded once to the type of *C*, and no lost, repeated or exchanged product is within
-//! a tolerance. Elements between the rows of *C* and around it must not change.
+//! result must be the reference's, rounded once to the type of *C*, and no lost, repeated or exchanged product is
+//! within a tolerance. Elements between the rows of *C* and around it must not change.
 
 use cuda_std::tensor::tf32;
 use cuda_std::{ArgumentId, Ladder, bf16, e4m3, e5m2, f16};
@@ -175,9 +175,11 @@ impl Trial {
         let b: Vec<T> = (0..lens[1]).map(|index| T::of(number(1, index))).collect();
         let c: Vec<C> = (0..lens[2]).map(|index| C::of(number(2, index))).collect();
         let bias: Vec<C> = (0..n).map(|index| C::of(number(3, index))).collect();
-        let (da, db, mut dc, dbias) = (device.upload(&a)?, device.upload(&b)?, device.upload(&c)?, device.upload(&bias)?);
+        let (da, db, mut dc, dbias) =
+            (device.upload(&a)?, device.upload(&b)?, device.upload(&c)?, device.upload(&bias)?);
         let unaligned = self.starts[..2] != [0; 2];
-        let options = MatmulOptions { tf32: self.tf32, unaligned, rung: self.rung, ..MatmulOptions::new(layouts[0], layouts[1]) };
+        let options =
+            MatmulOptions { tf32: self.tf32, unaligned, rung: self.rung, ..MatmulOptions::new(layouts[0], layouts[1]) };
         let [alpha, beta] = self.factors.map(f64::from);
         let mut product = Matmul::<T, C>::with_options(device, &options)?;
         product = product.alpha(T::Sum::of(alpha)).beta(T::Sum::of(beta));
@@ -211,7 +213,9 @@ impl Trial {
             }
         }
         match found.iter().zip(&expected).position(|(found, expected)| found != expected) {
-            Some(index) => Err(CaseError::Wrong(format!("{self:?}: element {index} of C's buffer, outside of C, changed"))),
+            Some(index) => {
+                Err(CaseError::Wrong(format!("{self:?}: element {index} of C's buffer, outside of C, changed")))
+            }
             None => Ok(()),
         }
     }
