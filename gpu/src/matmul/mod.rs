@@ -55,9 +55,10 @@ cuda_std::ladder! {
         /// Persistent clusters of two blocks, which share loads; stores overlap the next tile.
         clustered = crate::matmul_warpgroup::matmul_clustered,
         /// Small results: several clusters share a tile and split its sums, and a second kernel adds them.
-        split_k = crate::matmul_warpgroup::matmul_clustered + combine::matmul_combine,
+        split_k = crate::matmul_warpgroup::matmul_clustered,
     }
     also {
         pack::matmul_pack,
+        combine::matmul_combine,
     }
 }

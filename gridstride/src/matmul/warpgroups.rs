@@ -22,6 +22,8 @@ use crate::error::AlgorithmError;
 
 /// The rows of a box of a tensor map, and its bytes along a row.
 const BOX: [usize; 2] = [64, 128];
+/// The index of the number of columns of a tile in the generic arguments of `matmul_clustered`.
+const COLUMNS: usize = 3;
 /// The tile of the rung `Wgmma`.
 const WGMMA: [u32; 2] = [64, 128];
 /// The number of columns of the tile of the rung `Pipelined`.
@@ -110,7 +112,8 @@ fn widths<U: Element, C: Element>() -> impl Iterator<Item = u32> {
     CLUSTERED.iter().map(|tile| tile.columns).filter(move |&columns| {
         matmul_clustered::INSTANCES.iter().any(|kernel| {
             let width = cuda_std::ArgumentId::value(columns.into());
-            kernel.arguments_begin_with(&types) && kernel.arguments.iter().any(|argument| argument.id == width)
+            kernel.arguments_begin_with(&types)
+                && kernel.arguments.get(COLUMNS).is_some_and(|argument| argument.id == width)
         })
     })
 }
