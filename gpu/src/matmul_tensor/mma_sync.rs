@@ -7,9 +7,9 @@
 //! conflicts. While the tensor cores multiply, the warp loads the fragments of the next 32 bytes. Blocks compute the
 //! tiles of *C* in an order that reuses the L2 cache.
 //!
-//! The kernel is limited by the issue of `mma.sync`, which reaches about two thirds of an H100's tensor cores; the other
-//! third needs `wgmma`. Sources: the kernels `MmaMultistage` of NVIDIA's CUTLASS; NVIDIA, "Parallel Thread Execution
-//! ISA", the fragments of `mma`.
+//! The kernel is limited by the issue of `mma.sync`, which reaches about two thirds of an H100's tensor cores; the
+//! other third needs `wgmma`. Sources: the kernels `MmaMultistage` of NVIDIA's CUTLASS; NVIDIA, "Parallel Thread
+//! Execution ISA", the fragments of `mma`.
 
 use core::marker::PhantomData;
 
