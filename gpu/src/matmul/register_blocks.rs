@@ -50,9 +50,9 @@ pub fn matmul_register_blocks<T: Operand, C: Output<T::Sum>, E: Epilogue<T::Sum,
     let (rows, columns) = (problem.m as usize - row, problem.n as usize - column);
     let (first_a, first_b) = (problem.a.index(batch, row, 0), problem.b.index(batch, 0, column));
     // SAFETY: `assert_views` has checked that the views have these rows and columns from their first elements on.
-    let mut next_a: [T; 4] = unsafe { along_a.load(&a, first_a, rows, 0, k, W / 2) };
+    let mut next_a: [T::Sum; 4] = unsafe { along_a.load(&a, first_a, rows, 0, k, W / 2) };
     // SAFETY: `assert_views` has checked that the view of B has these columns and positions.
-    let mut next_b: [T; 4] = unsafe { along_b.load(&b, first_b, columns, 0, k, W / 2) };
+    let mut next_b: [T::Sum; 4] = unsafe { along_b.load(&b, first_b, columns, 0, k, W / 2) };
     let mut sums = [[T::Sum::ZERO; W]; W];
     let mut step = 0;
     while step < k {
@@ -106,7 +106,7 @@ impl Along {
         }
     }
 
-    /// Loads `count` elements of the part that begins at position `k` of the first row. The element of that row at
+    /// Loads and widens `count` elements of the part that begins at position `k` of the first row. The element of that row at
     /// position 0 has the index `index`. Elements from row `rows` and position `end` on are zero.
     ///
     /// # Safety
@@ -120,13 +120,14 @@ impl Along {
         k: usize,
         end: usize,
         count: usize,
-    ) -> [T; 4] {
-        let mut elements = [T::zeroed(); 4];
+    ) -> [T::Sum; 4] {
+        let mut elements = [T::Sum::ZERO; 4];
         for i in 0..4 {
             let [row, k] = [self.first[0] + i * self.step[0], k + self.first[1] + i * self.step[1]];
             if i < count && row < rows && k < end {
                 // SAFETY: row and position were checked, and by this function's contract the view has the element.
-                elements[i] = unsafe { view.load_unchecked(index + row * self.strides[0] + k * self.strides[1]) };
+                let element = unsafe { view.load_unchecked(index + row * self.strides[0] + k * self.strides[1]) };
+                elements[i] = element.widen();
             }
         }
         elements
@@ -134,11 +135,11 @@ impl Along {
 
     /// Stores `count` elements to the tile, whose rows have the elements of one position along k.
     #[inline(always)]
-    fn store<T: Operand>(&self, tile: Shared<T::Sum>, pitch: usize, elements: [T; 4], count: usize) {
+    fn store<S: Sum>(&self, tile: Shared<S>, pitch: usize, elements: [S; 4], count: usize) {
         for i in 0..4 {
             if i < count {
                 let [row, k] = [self.first[0] + i * self.step[0], self.first[1] + i * self.step[1]];
-                tile.store(k * pitch + row, elements[i].widen());
+                tile.store(k * pitch + row, elements[i]);
             }
         }
     }

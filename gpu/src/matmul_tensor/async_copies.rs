@@ -10,6 +10,7 @@
 //! The kernel is limited by the multiplications. Sources: the kernels `SimtMultistage` of NVIDIA's CUTLASS; S. Boehm,
 //! "How to Optimize a CUDA Matmul Kernel for cuBLAS-like Performance", 2022.
 
+use cuda_std::tensor::mma;
 use cuda_std::{AsyncCopies, Global, GlobalMut, Shared, dynamic_shared, kernel, opaque, thread, unroll};
 
 use crate::matmul::staging::{Target, copy_vector, fragment, ordered_tile, per_vector};
@@ -43,6 +44,7 @@ pub fn matmul_async_copies<T: Operand, C: Output<T::Sum>, E: Epilogue<T::Sum, C>
     bias: Global<C>,
     epilogue: E,
 ) {
+    mma::require();
     problem.assert_views(&a, &b, &c);
     assert!(thread::block_dim_x() == 256);
     let (pitch, k) = (async_pitch(size_of::<T>()), STAGE_BYTES / size_of::<T>());

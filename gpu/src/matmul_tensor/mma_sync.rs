@@ -14,7 +14,7 @@
 use core::marker::PhantomData;
 
 use cuda_std::tensor::matrix::ldmatrix_unchecked;
-use cuda_std::tensor::tf32;
+use cuda_std::tensor::{mma, tf32};
 use cuda_std::{AsyncCopies, Global, GlobalMut, Shared, bf16, dynamic_shared, f16, kernel, opaque, thread, unroll};
 
 use crate::matmul::staging::{Target, copy_vector, ordered_tile, per_vector};
@@ -51,6 +51,7 @@ pub fn matmul_mma_sync<T: Operand, C: Output<T::Sum>, E: Epilogue<T::Sum, C>, co
     bias: Global<C>,
     epilogue: E,
 ) {
+    mma::require();
     problem.assert_views(&a, &b, &c);
     let threads = 64 * ACROSS;
     assert!(thread::block_dim_x() as usize == threads && problem.a.column == 1 && problem.b.row == 1);

@@ -243,6 +243,13 @@ impl<S: Side, T: Tile<ROWS, COLUMNS>, const ROWS: usize, const COLUMNS: usize> F
     }
 }
 
+/// Ends the kernel with an error in PTX for an architecture before sm_80, which lacks most of the products and
+/// asynchronous copies. At the start of a kernel, this keeps the rest of it out of such PTX.
+#[inline(always)]
+pub fn require() {
+    crate::backend::require_products();
+}
+
 /// An element type of A that `mma.sync` multiplies by a B with elements of type `U`, into sums of type `V`.
 #[diagnostic::on_unimplemented(
     message = "`mma.sync` has no product of `{Self}` and `{U}` into `{V}` with the shape {M}, {N}, {K}",

@@ -81,3 +81,9 @@ pub fn round_to_tf32(value: f32) -> f32 {
 
 #[cfg(not(target_feature = "sm_80"))]
 pub(crate) use crate::tensor::round_to_tf32;
+
+#[inline(always)]
+pub fn require_products() {
+    #[cfg(not(target_feature = "sm_80"))]
+    super::missing::need_80();
+}

@@ -45,7 +45,7 @@ pub use half::*;
 pub use heap::DeviceHeap;
 pub use matrix::{ldmatrix, stmatrix};
 pub use memory::*;
-pub(crate) use mma::round_to_tf32;
+pub(crate) use mma::{require_products, round_to_tf32};
 pub use narrow_atomics::*;
 pub use statics::*;
 pub use warp::*;

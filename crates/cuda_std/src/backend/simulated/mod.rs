@@ -53,7 +53,7 @@ pub use copies::Copies;
 pub use half::*;
 pub use matrix::{ldmatrix, stmatrix};
 pub use memory::*;
-pub(crate) use mma::round_to_tf32;
+pub(crate) use mma::{require_products, round_to_tf32};
 pub use narrow_atomics::*;
 pub use part::part_out_of_range;
 pub use simt::raw::exposing;
