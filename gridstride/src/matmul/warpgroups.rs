@@ -232,7 +232,9 @@ fn result<'v, C: TensorElement>(
 ) -> Result<Option<TensorMapMut<'v, C, 3>>, AlgorithmError> {
     let is_aligned = |elements: u64| elements.wrapping_mul(size_of::<C>() as u64).is_multiple_of(16);
     let is_start = c.as_ptr().addr().is_multiple_of(16);
-    if strides.column != 1 || !is_aligned(strides.row) || !is_aligned(strides.batch) || !is_start {
+    // At the end of a row, a GPU stores whole 16 bytes, beyond the last element.
+    let is_whole = is_aligned(n.into()) && is_aligned(strides.row) && is_aligned(strides.batch);
+    if strides.column != 1 || !is_whole || !is_start {
         return Ok(None);
     }
     let sizes = [n as usize, m as usize, batch as usize];
