@@ -139,7 +139,7 @@ fn random_trials(seeds: std::ops::Range<u64>, largest: usize) {
         let mut trial = any_trial(&mut random, largest);
         let rung = MatmulRung::ALL[(random.next_u64() % MatmulRung::ALL.len() as u64) as usize];
         let types: &Types = &TYPES[(random.next_u64() % TYPES.len() as u64) as usize];
-        trial.rung = (random.next_u64() % 2 > 0 && types.is_built(rung)).then_some(rung);
+        trial.rung = (random.next_u64().is_multiple_of(2) && types.is_built(rung)).then_some(rung);
         for device in [simulated(seed)].iter().chain(&gpu) {
             if let Err(error) = (types.run)(&trial, device) {
                 panic!("GRIDSTRIDE_RANDOM_SEED={seed}, {}, {}: {error}", types.name, device.name());
