@@ -134,7 +134,7 @@ fn of(recording: &Recording, group: &[&MeasuredPoint]) -> LadderPlot {
     references.extend(lines(rows.iter().copied().filter(|row| row.peer.is_some())));
     let variant = first.variant.as_ref().map_or(String::new(), |variant| format!(", {variant}"));
     let counted = match subject::unit(first) {
-        Unit::Elements => "elements",
+        Unit::Elements | Unit::Operations => "elements",
         Unit::Cells => "cells",
     };
     LadderPlot {

@@ -3,7 +3,7 @@
 use workbench::algorithm::Unit;
 use workbench::bench::{MeasuredPoint, Recording, Rungs, Subject, Sweep};
 
-use super::tables::{all_works, is_of, names, size_text};
+use super::tables::{all_works, is_of, names, size_text, teraflops};
 
 /// The largest size at which the rungs of a ladder are compared.
 const LADDER_SIZE: u64 = 1 << 28;
@@ -25,6 +25,8 @@ pub struct RungRow<'a> {
     pub ladder_size: String,
     /// The useful bytes per time, in 10⁹ bytes per second.
     pub gbps: f64,
+    /// The 10¹² operations per second of a product of matrices.
+    pub teraflops: Option<f64>,
     /// The time of the rung before, divided by the time of this rung, if both have the same size.
     pub step: Option<f64>,
 }
@@ -36,7 +38,7 @@ pub fn all(recording: &Recording) -> Vec<RungRow<'_>> {
 
 /// Returns true if a sweep compares the rungs of a ladder.
 fn is_ladder(work: &Sweep) -> bool {
-    matches!(work.subject, Subject::Algorithm(_)) && work.rungs == Rungs::All && work.subject.unit() == Unit::Elements
+    matches!(work.subject, Subject::Algorithm(_)) && work.rungs == Rungs::All && work.subject.unit() != Unit::Cells
 }
 
 /// Returns the rows of a ladder.
@@ -62,6 +64,7 @@ fn of_ladder<'a>(work: &Sweep, recording: &'a Recording) -> Vec<RungRow<'a>> {
             size: size_text(row),
             ladder_size: ladder_size.clone(),
             gbps: row.gbps,
+            teraflops: (work.subject.unit() == Unit::Operations).then(|| teraflops(row)),
             step: same.map(|before| before.median_us / row.median_us),
         });
         before = (!work.subject.is_yardstick(name)).then_some(row);

@@ -41,7 +41,7 @@ fn is_at(shape: Shape, row: &MeasuredPoint) -> bool {
 }
 
 /// The algorithms that the kept recording does not have. The next recording of all algorithms empties this list.
-const NOT_RECORDED: [&str; 4] = ["by_key", "segments", "select", "sort"];
+const NOT_RECORDED: [&str; 5] = ["by_key", "matmul", "segments", "select", "sort"];
 
 /// Returns every generated part of README.md and docs/figures.md with its name. `path` is the file of the recording,
 /// and `plots` are the names of its plots.
@@ -120,6 +120,7 @@ fn measured(recording: &Recording) -> impl Iterator<Item = Measured> {
         let speed = |row: &MeasuredPoint| match work.subject.unit() {
             Unit::Cells => format!("{} cells/s", exponent(updates(row))),
             Unit::Elements => format!("{} GB/s", rate(row.gbps)),
+            Unit::Operations => format!("{} TFLOP/s", rate(teraflops(row))),
         };
         let ratio = peer.map(|peer| peer.median_us / ours.median_us);
         let is_reached = |target: &Target| match *target {
@@ -138,7 +139,7 @@ fn measured(recording: &Recording) -> impl Iterator<Item = Measured> {
                 ratio.map_or("–".to_owned(), |ratio| format!("{ratio:.2} ×")),
                 share(ours.gbps, recording),
             ],
-            represents: (work.subject.unit() == Unit::Elements).then(|| work.subject.name()),
+            represents: (work.subject.unit() != Unit::Cells).then(|| work.subject.name()),
         })
     })
 }
@@ -178,6 +179,11 @@ pub(crate) fn updates(row: &MeasuredPoint) -> f64 {
     row.size as f64 / row.median_us * 1e6
 }
 
+/// Returns the 10¹² operations per second of a product of matrices.
+pub(crate) fn teraflops(row: &MeasuredPoint) -> f64 {
+    subject::operations(row) / row.median_us * 1e-6
+}
+
 /// Returns the table of the ladders, with the gain of each rung over the rung before it.
 pub fn ladders(recording: &Recording) -> String {
     let mut text = "| algorithm | rung | GB/s | of copy | × the rung before |\n|---|---|---:|---:|---:|\n".to_owned();
@@ -195,7 +201,11 @@ pub fn ladders(recording: &Recording) -> String {
             (false, false) => format!("`{}`, {}", row.name, row.size),
         };
         let step = row.step.map_or(String::new(), |step| format!("{step:.2}"));
-        text += &format!("| {title} | {shown} | {} | {} | {step} |\n", rate(row.gbps), share(row.gbps, recording));
+        let (speed, of_copy) = match row.teraflops {
+            Some(teraflops) => (format!("{} TFLOP/s", rate(teraflops)), "–".to_owned()),
+            None => (rate(row.gbps), share(row.gbps, recording)),
+        };
+        text += &format!("| {title} | {shown} | {speed} | {of_copy} | {step} |\n");
     }
     text.push_str(
         "\nPeers are in italics. A copy reads and writes each byte; a reduction only reads, which is faster.\n",

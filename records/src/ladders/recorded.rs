@@ -67,17 +67,23 @@ fn add(recording: &Recording, rates: &mut BTreeMap<String, String>) {
     }
 }
 
-/// Returns the rate of a rung that moves bytes. The last rung has the rate of its peer, too.
+/// Returns the rate of a rung that moves bytes or multiplies matrices. The last rung has the rate of its peer, too.
 fn of_bytes(row: &RungRow<'_>, rows: &[RungRow<'_>], recording: &Recording) -> String {
-    let mut text = format!("{} GB/s at {} on an {}", rate(row.gbps), row.size, recording.device);
-    text += &format!(", {} of its copy", share(row.gbps, recording));
+    let speed = |row: &RungRow<'_>| match row.teraflops {
+        Some(teraflops) => format!("{} TFLOP/s", rate(teraflops)),
+        None => format!("{} GB/s", rate(row.gbps)),
+    };
+    let mut text = format!("{} at {} on an {}", speed(row), row.size, recording.device);
+    if row.teraflops.is_none() {
+        text += &format!(", {} of its copy", share(row.gbps, recording));
+    }
     if let Some(step) = row.step {
         text += &format!("; {step:.2} × as fast as the rung before");
     }
     let of_ladder = || rows.iter().filter(|other| (other.algorithm, other.variant) == (row.algorithm, row.variant));
     let is_last = of_ladder().rfind(|other| !other.is_peer) == Some(row);
     if let Some(peer) = of_ladder().find(|peer| is_last && peer.is_peer && peer.size == row.size) {
-        text += &format!("; {}: {} GB/s", peer.name, rate(peer.gbps));
+        text += &format!("; {}: {}", peer.name, speed(peer));
     }
     text
 }

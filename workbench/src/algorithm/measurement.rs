@@ -55,6 +55,8 @@ pub enum Unit {
     Elements,
     /// Cells that a kernel updates. Tables show cell updates per second.
     Cells,
+    /// Elements of a product of matrices. Tables show operations per second: two for each multiplication.
+    Operations,
 }
 
 /// The sizes of a measurement.

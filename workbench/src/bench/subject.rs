@@ -185,6 +185,14 @@ impl Scope {
     }
 }
 
+/// Returns the number of operations of a measured product, whose variant ends with *k* if it is not the width.
+pub fn operations(row: &MeasuredPoint) -> f64 {
+    let last = row.variant.as_deref().and_then(|variant| variant.rsplit('-').next());
+    let width = row.shape.as_deref().and_then(|shape| shape.split('x').next());
+    let number = |text: Option<&str>| text.and_then(|text| text.parse::<u32>().ok());
+    2.0 * row.size as f64 * f64::from(number(last).or_else(|| number(width)).unwrap_or(0))
+}
+
 /// Returns the unit of a measured point's size.
 pub fn unit(row: &MeasuredPoint) -> Unit {
     Subject::find(&row.algorithm).map_or(Unit::Elements, Subject::unit)

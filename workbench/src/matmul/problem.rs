@@ -96,7 +96,7 @@ impl Algorithm for MatmulAlgorithm {
     }
 
     fn unit(&self) -> Unit {
-        Unit::Elements
+        Unit::Operations
     }
 
     fn measurements(&self) -> Vec<Measurement> {
