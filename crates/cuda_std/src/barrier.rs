@@ -201,8 +201,8 @@ pub fn fence_proxy_async() {
     backend::fence_proxy_async();
 }
 
-/// Orders this thread's earlier accesses like [`fence_proxy_async`], but only those to the shared memory of its block. It
-/// does not wait for stores to global memory, and therefore costs less.
+/// Orders this thread's earlier accesses like [`fence_proxy_async`], but only those to the shared memory of its block.
+/// It does not wait for stores to global memory, and therefore costs less.
 #[doc(alias = "fence.proxy.async.shared::cta")]
 #[inline(always)]
 #[track_caller]

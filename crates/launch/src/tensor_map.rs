@@ -35,8 +35,8 @@ macro_rules! elements {
     )*};
 }
 
-// Signed numbers of 8 and 16 bits and floats of 8 bits have no data type of their own, but the hardware only copies them.
-// With the data type of `tf32` it might round.
+// Signed numbers of 8 and 16 bits and floats of 8 bits have no data type of their own, but the hardware only copies
+// them. With the data type of `tf32` it might round.
 elements! { u8 0 i8 0 e4m3 0 e5m2 0 u16 1 i16 1 u32 2 i32 3 u64 4 i64 5 f16 6 f32 7 tf32 7 f64 8 bf16 9 }
 
 /// The order of the chunks of 16 bytes of a tile in shared memory.

@@ -66,7 +66,8 @@ impl Problem {
         );
     }
 
-    /// Returns the numbers of the matrices *A* and *B* of the product number `batch`: 0 for one that all products share.
+    /// Returns the numbers of the matrices *A* and *B* of the product number `batch`: 0 for one that all products
+    /// share.
     #[inline(always)]
     pub const fn matrices(self, batch: u32) -> [u32; 2] {
         [if self.a.batch == 0 { 0 } else { batch }, if self.b.batch == 0 { 0 } else { batch }]

@@ -106,8 +106,8 @@ impl Along {
         }
     }
 
-    /// Loads and widens `count` elements of the part that begins at position `k` of the first row. The element of that row at
-    /// position 0 has the index `index`. Elements from row `rows` and position `end` on are zero.
+    /// Loads and widens `count` elements of the part that begins at position `k` of the first row. The element of that
+    /// row at position 0 has the index `index`. Elements from row `rows` and position `end` on are zero.
     ///
     /// # Safety
     /// `view` must have `rows` rows with `end` elements from `index` on.

@@ -102,24 +102,24 @@ const COMBINE_START: u64 = 6000;
 /// The number of partial sums that the second launch adds in a cycle.
 const COMBINED_PER_CYCLE: u64 = 400;
 
-/// Returns the time of the products of `matmul_clustered` with tiles of this kind. `sizes` are m, n, the number of steps
-/// along k, and the number of products.
+/// Returns the time of the products of `matmul_clustered` with tiles of this kind. `sizes` are m, n, the number of
+/// steps along k, and the number of products.
 fn clustered_time(tile: ClusteredTile, [m, n, steps, batch]: [u32; 4], multiprocessors: u32) -> u64 {
     let clusters = u64::from(multiprocessors / 2).max(1);
     let tiles = u64::from(m.div_ceil(256)) * u64::from(n.div_ceil(tile.columns)) * u64::from(batch);
     tiles.div_ceil(clusters) * (u64::from(steps) * u64::from(tile.cycles) + CLUSTERED_START)
 }
 
-/// Returns the number of columns of the tiles by which `matmul_clustered` multiplies fastest: of those in `built`. `sizes`
-/// are m, n, the number of steps along k, and the number of products.
+/// Returns the number of columns of the tiles by which `matmul_clustered` multiplies fastest: of those in `built`.
+/// `sizes` are m, n, the number of steps along k, and the number of products.
 pub fn clustered_columns(sizes: [u32; 4], multiprocessors: u32, built: impl Iterator<Item = u32>) -> u32 {
     let tiles = built.filter_map(|columns| CLUSTERED.iter().copied().find(|tile| tile.columns == columns));
     let fastest = tiles.min_by_key(|&tile| clustered_time(tile, sizes, multiprocessors));
     fastest.map_or(CLUSTERED[1].columns, |tile| tile.columns)
 }
 
-/// Returns the number of parts, a divisor of the number of steps, into which the sums of a product are split. `sizes` are
-/// m, n and the number of steps along k. Returns 1 if the product is not faster with split sums.
+/// Returns the number of parts, a divisor of the number of steps, into which the sums of a product are split. `sizes`
+/// are m, n and the number of steps along k. Returns 1 if the product is not faster with split sums.
 pub fn splits([m, n, steps]: [u32; 3], multiprocessors: u32) -> u32 {
     let time = |splits: u32| {
         let sizes = [m, n, steps / splits, splits];

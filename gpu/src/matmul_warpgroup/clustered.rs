@@ -2,8 +2,8 @@
 //!
 //! Each block multiplies tiles of 128 × `N` elements of *C*. Its first warpgroup copies steps of *A* and *B* to shared
 //! memory, several steps ahead, and the other two multiply. The two blocks of a cluster have tiles one above the other,
-//! so that each copies half of a step of *B* for both. A cluster goes on with its next tile while the stores of the last
-//! one proceed.
+//! so that each copies half of a step of *B* for both. A cluster goes on with its next tile while the stores of the
+//! last one proceed.
 //!
 //! A warpgroup waits for its products before it begins the next ones: the tensor cores then have those of the other
 //! warpgroup. Large products are limited by the power that the tensor cores draw, so that every instruction of the loop
@@ -43,9 +43,9 @@ impl Tiles {
     }
 }
 
-/// Multiplies tiles of 128 × `N` elements by persistent clusters. `K` elements are 128 bytes. The boxes of `a` and `b` are
-/// 64 × 128 bytes, and those of `stores` 64 rows of 128 bytes, all with a swizzle of 128 bytes. `flags` has the bits
-/// `A_ACROSS`, `B_ACROSS` and `STORES`. Launch clusters of two blocks of 384 threads, with `SHARED_BYTES` bytes
+/// Multiplies tiles of 128 × `N` elements by persistent clusters. `K` elements are 128 bytes. The boxes of `a` and `b`
+/// are 64 × 128 bytes, and those of `stores` 64 rows of 128 bytes, all with a swizzle of 128 bytes. `flags` has the
+/// bits `A_ACROSS`, `B_ACROSS` and `STORES`. Launch clusters of two blocks of 384 threads, with `SHARED_BYTES` bytes
 /// of dynamic shared memory.
 #[kernel(
     max_threads = 384,

@@ -111,8 +111,8 @@ impl<T: Arranged, const N: usize, const K: usize, const BLOCKS: usize> Pipeline<
         Self { shared, barriers, steps: k.div_ceil(K as u32), is_a_across, is_b_across }
     }
 
-    /// Loads all steps of the tile at `row` and `column`, from the matrices number `matrices` of *A* and *B*. Block `rank` of a cluster of two loads
-    /// half of each step of *B*, for both. One thread calls this method.
+    /// Loads all steps of the tile at `row` and `column`, from the matrices number `matrices` of *A* and *B*. Block
+    /// `rank` of a cluster of two loads half of each step of *B*, for both. One thread calls this method.
     #[inline(always)]
     #[track_caller]
     pub fn load(

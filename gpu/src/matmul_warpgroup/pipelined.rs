@@ -1,8 +1,8 @@
 //! Pipelined: one warpgroup loads by tensor maps, several steps ahead, and two multiply.
 //!
-//! Each block computes one tile of 128 × 256 elements of *C*. The threads that multiply never compute addresses in global
-//! memory, and the loading thread needs no registers for elements. The kernel is limited by the start and the end of a
-//! tile, when the tensor cores wait. Source: CUTLASS's `sm90_gemm_tma_warpspecialized`.
+//! Each block computes one tile of 128 × 256 elements of *C*. The threads that multiply never compute addresses in
+//! global memory, and the loading thread needs no registers for elements. The kernel is limited by the start and the
+//! end of a tile, when the tensor cores wait. Source: CUTLASS's `sm90_gemm_tma_warpspecialized`.
 
 use cuda_std::bulk::TensorMap;
 use cuda_std::tensor::wgmma::{self, ROWS, Sums, WgmmaInstruction};
@@ -15,8 +15,8 @@ use crate::matmul::{Epilogue, Linear, Operand, Output, Problem};
 
 /// Loads tiles by one warpgroup and multiplies them by two others. `K` elements are 128 bytes. The boxes of `a` and `b`
 /// are 64 × 128 bytes, with a swizzle of 128 bytes. `flags` has the bits `A_ACROSS` and `B_ACROSS`. Launch one block of
-/// 384 threads per tile of 128 × `N` elements, with `SHARED_BYTES` bytes of dynamic shared memory: blocks along x for the
-/// columns of C, along y for its rows, and along z for the products.
+/// 384 threads per tile of 128 × `N` elements, with `SHARED_BYTES` bytes of dynamic shared memory: blocks along x for
+/// the columns of C, along y for its rows, and along z for the products.
 #[kernel(
     max_threads = 384,
     min_blocks = 1,

@@ -2,8 +2,8 @@
 //!
 //! A block of 128 threads computes 64 × 128 elements of *C*. One thread begins the copies of a step of *A* and *B*, all
 //! wait for them, and multiply. The factors go from shared memory to the tensor cores without registers. The kernel is
-//! limited by latency: the tensor cores wait for each step. Several blocks per multiprocessor hide a part of it. Source:
-//! the PTX manual's section on asynchronous warpgroup instructions.
+//! limited by latency: the tensor cores wait for each step. Several blocks per multiprocessor hide a part of it.
+//! Source: the PTX manual's section on asynchronous warpgroup instructions.
 
 use cuda_std::barrier::{self, Barrier};
 use cuda_std::bulk::TensorMap;
@@ -21,9 +21,9 @@ pub const fn wgmma_bytes(columns: usize) -> usize {
 }
 
 /// Multiplies tiles in shared memory by one warpgroup. `K` elements are 128 bytes, and contiguous in `a` and `b`, whose
-/// boxes are 64 × 128 bytes, with a swizzle of 128 bytes. Launch one block of 128 threads per tile of 64 × `N` elements,
-/// with `wgmma_bytes` bytes of dynamic shared memory: blocks along x for the columns of C, along y for its rows, and along
-/// z for the products.
+/// boxes are 64 × 128 bytes, with a swizzle of 128 bytes. Launch one block of 128 threads per tile of 64 × `N`
+/// elements, with `wgmma_bytes` bytes of dynamic shared memory: blocks along x for the columns of C, along y for its
+/// rows, and along z for the products.
 #[kernel(
     max_threads = 128,
     instances(T = [bf16], C = [bf16], E = [Linear<f32>], N = [128], K = [64])

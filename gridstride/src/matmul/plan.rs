@@ -130,8 +130,8 @@ fn packing(layout: &Layout, multiple: usize) -> Packing {
     Packing { rows, k, count: u32::try_from(count).unwrap_or(u32::MAX), from, to: Strides { row, column: 1, batch } }
 }
 
-/// Returns true if the rung does not take an operand whose rows or columns begin at multiples of 16 bytes if `is_aligned`
-/// is true, and whose elements of `element_bytes` bytes are adjacent along *k* if `is_along_k` is true.
+/// Returns true if the rung does not take an operand whose rows or columns begin at multiples of 16 bytes if
+/// `is_aligned` is true, and whose elements of `element_bytes` bytes are adjacent along *k* if `is_along_k` is true.
 fn must_pack(rung: MatmulRung, is_aligned: bool, is_along_k: bool, element_bytes: usize) -> bool {
     match rung {
         MatmulRung::MmaSync | MatmulRung::Wgmma => !is_aligned || !is_along_k,
@@ -164,8 +164,8 @@ fn least_splits<T>(sizes: [usize; 4]) -> u32 {
     (2..=steps.min(64)).find(|splits| steps.is_multiple_of(*splits)).unwrap_or(1)
 }
 
-/// Returns the kernel for products of `T` that runs by default on `device`: its rung, and true if it multiplies elements
-/// of the type [`MatmulElement::Other`].
+/// Returns the kernel for products of `T` that runs by default on `device`: its rung, and true if it multiplies
+/// elements of the type [`MatmulElement::Other`].
 fn default_kernel<T: MatmulElement, C: 'static>(
     device: &Device,
     tf32: bool,

@@ -3,7 +3,8 @@
 //! # Design
 //!
 //! These kernels read *A* and *B* by tensor maps, which need rows (or columns) that begin at multiples of 16 bytes. The
-//! plan packs other operands. *C* may have any layout: one to which boxes cannot be stored is written element by element.
+//! plan packs other operands. *C* may have any layout: one to which boxes cannot be stored is written element by
+//! element.
 
 use cuda_std::bulk::{TensorMap, TensorMapMut};
 use cuda_std::tensor::tf32;
@@ -118,8 +119,8 @@ fn widths<U: Element, C: Element>() -> impl Iterator<Item = u32> {
     })
 }
 
-/// Returns the launch of the rung's kernel, or no call if it is not built for these types. `spare` is memory for a map that
-/// no thread reads.
+/// Returns the launch of the rung's kernel, or no call if it is not built for these types. `spare` is memory for a map
+/// that no thread reads.
 pub(super) fn kernel<'v, U: WarpgroupOperand, C: Output<U::Sum> + TensorElement, E: Epilogue<U::Sum, C> + 'static>(
     queue: Queue<'_>,
     rung: MatmulRung,
@@ -174,8 +175,8 @@ pub(super) const fn step<U>() -> u32 {
     (BOX[1] / size_of::<U>()) as u32
 }
 
-/// Launches a product whose sums are split into `splits` parts: their products as a batch, and the kernel that adds them.
-/// `partials` has `splits` · m · n elements.
+/// Launches a product whose sums are split into `splits` parts: their products as a batch, and the kernel that adds
+/// them. `partials` has `splits` · m · n elements.
 pub(super) fn launch_split<U: WarpgroupOperand, C: Output<U::Sum> + TensorElement, E: Epilogue<U::Sum, C> + 'static>(
     queue: Queue<'_>,
     splits: u32,
@@ -248,7 +249,8 @@ const fn tile<T>() -> [usize; 3] {
     [BOX[1] / size_of::<T>(), BOX[0], 1]
 }
 
-/// Returns the strides of a tensor map. Those of dimensions with a single element have no effect, and need not be valid.
+/// Returns the strides of a tensor map. Those of dimensions with a single element have no effect, and need not be
+/// valid.
 fn strides_of([_, rows, count]: [usize; 3], [row, batch]: [usize; 2]) -> [usize; 3] {
     [1, if rows > 1 { row } else { 16 }, if count > 1 { batch } else { 16 }]
 }

@@ -63,8 +63,8 @@ const STEP: usize = 32;
 /// The maximum number of instructions of a group.
 const MAX_STEPS: usize = 24;
 
-/// Ends the kernel with an error in PTX for an architecture without products of warpgroups. At the start of a kernel, this
-/// keeps the rest of it out of such PTX.
+/// Ends the kernel with an error in PTX for an architecture without products of warpgroups. At the start of a kernel,
+/// this keeps the rest of it out of such PTX.
 #[inline(always)]
 pub fn require() {
     backend::require_warpgroups();

@@ -56,8 +56,8 @@ pub(crate) trait AgentWatcher {
     /// Notifies the watcher that no later call names `_agent`: all threads that wait for its end have joined it.
     fn retire_agent(&self, _agent: Agent) {}
 
-    /// Notifies the watcher that the current thread makes a fence between its generic proxy and the asynchronous one, of
-    /// shared memory alone if `_is_shared` is true.
+    /// Notifies the watcher that the current thread makes a fence between its generic proxy and the asynchronous one,
+    /// of shared memory alone if `_is_shared` is true.
     fn proxy_fence(&self, _block: &BlockContext, _is_shared: bool) {}
 
     /// Notifies the watcher that the current thread makes a fence of its initialisations of the barriers at the
