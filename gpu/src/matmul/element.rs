@@ -164,6 +164,7 @@ macro_rules! floats {
                 if self < 0.0 { 0.0 } else { self }
             }
 
+            #[allow(clippy::excessive_precision, reason = "`f64` has this precision")]
             #[inline(always)]
             fn gelu(self) -> Self {
                 // √(2/π) and the coefficient of D. Hendrycks, K. Gimpel, "Gaussian Error Linear Units", 2016.

@@ -1,8 +1,10 @@
-//! Matrix product: *C* = α·op(*A*)·op(*B*) + β·*C*, where *A* has *m* × *k* elements, *B* has *k* × *n* and *C* has *m* ×
-//! *n*, for any layout of each matrix ([`Strides`]), and for a batch of such products.
+//! Matrix product: *C* = α·op(*A*)·op(*B*) + β·*C*, where *A* has *m* × *k* elements, *B* has *k* × *n* and *C* has *m*
+//! × *n*, for any layout of each matrix ([`Strides`]), and for a batch of such products.
 //!
-//! An [`Epilogue`] computes each element of *C* from its sum: the factors α and β, a bias per column, an activation, and
-//! the conversion to the type of *C*.
+//! An [`Epilogue`] computes each element of *C* from its sum: the factors α and β, a bias per column, an activation,
+//! and the conversion to the type of *C*.
+
+#![allow(clippy::needless_range_loop, reason = "an iterator over an array can put it in local memory")]
 
 mod element;
 mod epilogue;

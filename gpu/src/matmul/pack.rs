@@ -40,8 +40,8 @@ impl Packed<f16> for e5m2 {
 }
 
 /// Copies `batch` matrices of `rows` × `k` elements from `x` to `y`, whose elements along k are contiguous. The
-/// elements of `y` from `k` to the end of a row of `to.row` elements become zero. Launch one block of 32 × 8 threads per
-/// tile of 32 × 32 elements: ⌈`to.row` / 32⌉ blocks along x, ⌈`rows` / 32⌉ along y, and `batch` along z.
+/// elements of `y` from `k` to the end of a row of `to.row` elements become zero. Launch one block of 32 × 8 threads
+/// per tile of 32 × 32 elements: ⌈`to.row` / 32⌉ blocks along x, ⌈`rows` / 32⌉ along y, and `batch` along z.
 #[kernel(
     max_threads = 256,
     instances(T = [u8], U = [u8]),

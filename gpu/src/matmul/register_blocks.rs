@@ -51,7 +51,7 @@ pub fn matmul_register_blocks<T: Operand, C: Output<T::Sum>, E: Epilogue<T::Sum,
     let (first_a, first_b) = (problem.a.index(batch, row, 0), problem.b.index(batch, 0, column));
     // SAFETY: `assert_views` has checked that the views have these rows and columns from their first elements on.
     let mut next_a: [T; 4] = unsafe { along_a.load(&a, first_a, rows, 0, k, W / 2) };
-    // SAFETY: as for A.
+    // SAFETY: `assert_views` has checked that the view of B has these columns and positions.
     let mut next_b: [T; 4] = unsafe { along_b.load(&b, first_b, columns, 0, k, W / 2) };
     let mut sums = [[T::Sum::ZERO; W]; W];
     let mut step = 0;
@@ -60,15 +60,15 @@ pub fn matmul_register_blocks<T: Operand, C: Output<T::Sum>, E: Epilogue<T::Sum,
         along_b.store(tile_b, pitch, next_b, W / 2);
         thread::sync_threads();
         step += STEP;
-        // SAFETY: as before the loop.
+        // SAFETY: `assert_views` has checked that the view of A has these rows and positions.
         next_a = unsafe { along_a.load(&a, first_a, rows, step, k, W / 2) };
-        // SAFETY: as for A.
+        // SAFETY: `assert_views` has checked that the view of B has these columns and positions.
         next_b = unsafe { along_b.load(&b, first_b, columns, step, k, W / 2) };
         let mut i = 0;
         while i < STEP {
             // SAFETY: each tile has `STEP` rows of more than `16 * W` elements, and both coordinates are below 16.
             let left = unsafe { fragment::<_, W>(tile_a, i * vectors, 0, thread / 16) };
-            // SAFETY: as for A.
+            // SAFETY: each tile has `STEP` rows of more than `16 * W` elements, and both coordinates are below 16.
             let right = unsafe { fragment::<_, W>(tile_b, i * vectors, 0, thread % 16) };
             for i in 0..W {
                 for j in 0..W {

@@ -83,8 +83,8 @@ unsafe fn store_fragment<S: Element, const W: usize>(tile: Shared<S>, first: usi
     }
 }
 
-/// Returns row and column of the block's tile in the grid of tiles. Consecutive blocks compute tiles of the same 8 rows,
-/// so that blocks that run at the same time read few rows of *A* and columns of *B*, which the L2 cache then has.
+/// Returns row and column of the block's tile in the grid of tiles. Consecutive blocks compute tiles of the same 8
+/// rows, so that blocks that run at the same time read few rows of *A* and columns of *B*, which the L2 cache then has.
 #[inline(always)]
 pub(crate) fn ordered_tile() -> [usize; 2] {
     const ROWS: u32 = 8;
@@ -182,7 +182,8 @@ impl<C: Element, E> Target<'_, C, E> {
     }
 
     /// Computes and stores the tile, of which each of 16 × 16 threads has `W` × `W` sums, arranged as by [`position`].
-    /// The calling thread has the sums of the thread in row and column `at` of these. `staged` has at least 16 rows of `16 * W` elements, at a multiple of 16 bytes, and is free after a barrier.
+    /// The calling thread has the sums of the thread in row and column `at` of these. `staged` has at least 16 rows of
+    /// `16 * W` elements, at a multiple of 16 bytes, and is free after a barrier.
     ///
     /// # Safety
     /// `c` must have every element of *C*. The block must have 256 threads. Each number of `at` must be below 16.

@@ -1,9 +1,9 @@
 //! Tile: a block keeps tiles of 16 × 16 elements of *A* and *B* in shared memory, and uses each element 16 times.
 //!
 //! The kernel reads global memory along the contiguous direction of each operand. The element of a thread that reads
-//! along a column goes to a column of the tile, whose elements are in few banks. The kernel is limited by shared memory:
-//! each multiplication needs two loads from it. Source: the second example of matrix multiplication of NVIDIA's "CUDA
-//! C++ Programming Guide".
+//! along a column goes to a column of the tile, whose elements are in few banks. The kernel is limited by shared
+//! memory: each multiplication needs two loads from it. Source: the second example of matrix multiplication of NVIDIA's
+//! "CUDA C++ Programming Guide".
 
 use cuda_std::{Global, GlobalMut, Shared, kernel, shared_array, thread};
 

@@ -7,15 +7,15 @@
 //! conflicts. While the tensor cores multiply, the warp loads the fragments of the next 32 bytes. Blocks compute the
 //! tiles of *C* in an order that reuses the L2 cache.
 //!
-//! The kernel is limited by the issue of `mma.sync`, which reaches about two thirds of an H100's tensor cores; the other
-//! third needs `wgmma`. Sources: the kernels `MmaMultistage` of NVIDIA's CUTLASS; NVIDIA, "Parallel Thread Execution
-//! ISA", the fragments of `mma`.
+//! The kernel is limited by the issue of `mma.sync`, which reaches about two thirds of an H100's tensor cores; the
+//! other third needs `wgmma`. Sources: the kernels `MmaMultistage` of NVIDIA's CUTLASS; NVIDIA, "Parallel Thread
+//! Execution ISA", the fragments of `mma`.
 
 use core::marker::PhantomData;
 
 use cuda_std::tensor::matrix::ldmatrix_unchecked;
 use cuda_std::tensor::tf32;
-use cuda_std::{AsyncCopies, Global, GlobalMut, Shared, bf16, dynamic_shared, f16, kernel, opaque, thread};
+use cuda_std::{AsyncCopies, Global, GlobalMut, Shared, bf16, dynamic_shared, f16, kernel, opaque, thread, unroll};
 
 use crate::matmul::staging::{Target, copy_vector, ordered_tile, per_vector};
 use crate::matmul::tuning::{MMA_ROWS, MMA_STAGES, STAGE_BYTES, mma_warp_columns};
@@ -93,32 +93,12 @@ pub fn matmul_mma_sync<T: Operand, C: Output<T::Sum>, E: Epilogue<T::Sum, C>, co
     let (warp, lane) = (thread / 32, thread % 32);
     let (warp_row, warp_column) = (warp / ACROSS, warp % ACROSS);
     let [left_lane, right_lane] = lane_rows(T::ROWS, lane);
-    let left_row = Row::<T>::new(warp_row * WARP_ROWS, left_lane);
-    let right_row = Row::<T>::new(MMA_ROWS + warp_column * warp_columns, right_lane);
-    let (down, across) = (WARP_ROWS / T::ROWS, warp_columns / 8);
-    let load = |stage: usize, step: usize| {
-        let (mut lefts, mut rights) = ([[0; 4]; 8], [[0; 4]; 4]);
-        let (first_left, first_right) = (stage + left_row.element(step), stage + right_row.element(step));
-        for i in 0..down {
-            // SAFETY: the stage has these rows of A.
-            lefts[i] = unsafe { left_fragment(tiles, first_left, i * T::ROWS * k) };
-        }
-        for j in 0..across / 2 {
-            // SAFETY: the stage has these columns of B.
-            rights[j] = unsafe { right_fragments(tiles, first_right, j * 16 * k) };
-        }
-        (lefts, rights)
+    let rows = Rows::<T> {
+        left: Row::new(warp_row * WARP_ROWS, left_lane),
+        right: Row::new(MMA_ROWS + warp_column * warp_columns, right_lane),
     };
+    let (down, across) = (Rows::<T>::DOWN, Rows::<T>::ACROSS);
     let mut sums = [[T::Sum::ZERO; 4]; PRODUCTS];
-    let mut multiply = |(lefts, rights): ([[u32; 4]; 8], [[u32; 4]; 4])| {
-        for i in 0..down {
-            for j in 0..across {
-                let right = [rights[j / 2][j % 2 * 2], rights[j / 2][j % 2 * 2 + 1]];
-                sums[i * across + j] = T::multiply(lefts[i], right, sums[i * across + j]);
-            }
-        }
-    };
-
     let mut copies = AsyncCopies::new();
     if end != 0 {
         let mut filled = 0;
@@ -130,23 +110,24 @@ pub fn matmul_mma_sync<T: Operand, C: Output<T::Sum>, E: Epilogue<T::Sum, C>, co
         copies.wait::<{ MMA_STAGES - 2 }>();
         thread::sync_threads();
         let (mut read, mut free, mut computed) = (0, filled * stage, 0);
-        let mut even = load(0, 0);
+        let mut even = rows.load(tiles, 0, 0);
         loop {
             begin(&mut copies, free);
-            let odd = load(read, 1);
-            multiply(even);
+            let odd = rows.load(tiles, read, 1);
+            even.multiply::<T>(&mut sums);
             computed += k;
+            if computed < end {
+                // The next stage has arrived, and all threads have read the one that the next copies overwrite.
+                copies.wait::<{ MMA_STAGES - 2 }>();
+                thread::sync_threads();
+                free = read;
+                read = if read == (MMA_STAGES - 1) * stage { 0 } else { read + stage };
+                even = rows.load(tiles, read, 0);
+            }
+            odd.multiply::<T>(&mut sums);
             if computed >= end {
-                multiply(odd);
                 break;
             }
-            // The next stage has arrived, and all threads have read the one that the next copies overwrite.
-            copies.wait::<{ MMA_STAGES - 2 }>();
-            thread::sync_threads();
-            free = read;
-            read = if read == (MMA_STAGES - 1) * stage { 0 } else { read + stage };
-            even = load(read, 0);
-            multiply(odd);
         }
     }
 
@@ -159,18 +140,24 @@ pub fn matmul_mma_sync<T: Operand, C: Output<T::Sum>, E: Epilogue<T::Sum, C>, co
     let mut pass = 0;
     while pass < down {
         thread::sync_threads();
-        for j in 0..across {
-            for half in 0..T::ROWS / 8 {
-                let at = (warp_row * T::ROWS + half * 8 + lane / 4) * pitch + warp_column * warp_columns + 8 * j;
-                let [a, b] = [sums[j][2 * half], sums[j][2 * half + 1]];
-                // SAFETY: the pair is in the rows of the warp.
-                unsafe { pairs.store_unchecked(at / 2 + lane % 4, [a, b]) };
-            }
-        }
+        unroll!(J in 8 => {
+            unroll!(HALF in 2 => {
+                if J < across && HALF < T::ROWS / 8 {
+                    let at = (warp_row * T::ROWS + HALF * 8 + lane / 4) * pitch + warp_column * warp_columns + 8 * J;
+                    let [a, b] = [sums[J][2 * HALF], sums[J][2 * HALF + 1]];
+                    // SAFETY: the pair is in the rows of the warp.
+                    unsafe { pairs.store_unchecked(at / 2 + lane % 4, [a, b]) };
+                }
+            });
+        });
         // The loop shifts the sums, so that their index is constant and they stay in registers.
-        for i in across..PRODUCTS {
-            sums[i - across] = sums[i];
-        }
+        unroll!(I in 7 => {
+            unroll!(J in 8 => {
+                if I + 1 < down && J < across {
+                    sums[I * across + J] = sums[(I + 1) * across + J];
+                }
+            });
+        });
         thread::sync_threads();
         let row_of = |staged: usize| row + staged / T::ROWS * WARP_ROWS + pass * T::ROWS + staged % T::ROWS;
         // SAFETY: the array has these rows, and `assert_views` has checked that the view has all elements of C.
@@ -187,6 +174,64 @@ fn lane_rows(rows: usize, lane: usize) -> [[usize; 2]; 2] {
         return [[lane / 4, lane % 4]; 2];
     }
     [[lane % 16, lane / 16], [lane % 8 + lane / 16 * 8, lane / 8 % 2]]
+}
+
+/// The calling lane's registers of the fragments that a warp multiplies in a step: those of A, and those of pairs of
+/// adjacent fragments of B.
+#[derive(Clone, Copy)]
+struct Fragments {
+    lefts: [[u32; 4]; 8],
+    rights: [[u32; 4]; 4],
+}
+
+impl Fragments {
+    /// Adds the products of all fragments to the sums.
+    #[inline(always)]
+    fn multiply<T: Operand>(self, sums: &mut [[T::Sum; 4]; PRODUCTS]) {
+        unroll!(I in 8 => {
+            unroll!(J in 8 => {
+                if I < Rows::<T>::DOWN && J < Rows::<T>::ACROSS {
+                    let right = [self.rights[J / 2][J % 2 * 2], self.rights[J / 2][J % 2 * 2 + 1]];
+                    let at = I * Rows::<T>::ACROSS + J;
+                    sums[at] = T::multiply(self.lefts[I], right, sums[at]);
+                }
+            });
+        });
+    }
+}
+
+/// The rows of a stage from which a lane loads its registers.
+struct Rows<T> {
+    left: Row<T>,
+    right: Row<T>,
+}
+
+impl<T: Operand> Rows<T> {
+    /// The number of fragments of A in a warp's part of the tile.
+    const DOWN: usize = WARP_ROWS / T::ROWS;
+    /// The number of fragments of B in a warp's part of the tile.
+    const ACROSS: usize = PRODUCTS / Self::DOWN;
+
+    /// Loads the fragments of step `step` of the stage that begins at element `stage` of `tiles`.
+    #[inline(always)]
+    fn load(&self, tiles: Shared<T>, stage: usize, step: usize) -> Fragments {
+        let k = STAGE_BYTES / size_of::<T>();
+        let (mut lefts, mut rights) = ([[0; 4]; 8], [[0; 4]; 4]);
+        let (first_left, first_right) = (stage + self.left.element(step), stage + self.right.element(step));
+        unroll!(I in 8 => {
+            if I < Self::DOWN {
+                // SAFETY: the stage has these rows of A.
+                lefts[I] = unsafe { left_fragment(tiles, first_left, I * T::ROWS * k) };
+            }
+        });
+        unroll!(J in 4 => {
+            if J < Self::ACROSS / 2 {
+                // SAFETY: the stage has these columns of B.
+                rights[J] = unsafe { right_fragments(tiles, first_right, J * 16 * k) };
+            }
+        });
+        Fragments { lefts, rights }
+    }
 }
 
 /// The row of a stage from which a lane loads its part of fragments.
@@ -300,19 +345,37 @@ impl<T: Operand> Copier<'_, T> {
     /// multiple of 16 bytes. `tiles` must have the stage's elements.
     #[inline(always)]
     unsafe fn copy(&mut self, copies: &mut AsyncCopies, left: usize, tiles: Shared<T>, at: usize) {
+        let k = STAGE_BYTES / size_of::<T>();
+        if self.rows >= self.tile_rows && left >= k {
+            // SAFETY: by this function's contract, the whole part of the stage is in the view.
+            unsafe { self.copy_part::<true>(copies, left, tiles, at) };
+        } else {
+            // SAFETY: these are the conditions of this function's contract.
+            unsafe { self.copy_part::<false>(copies, left, tiles, at) };
+        }
+        self.next += k;
+    }
+
+    /// Begins the copies like [`copy`](Self::copy). If `WHOLE` is true, all elements of the stage are in the operand.
+    ///
+    /// # Safety
+    /// The conditions of [`copy`](Self::copy) must hold.
+    #[inline(always)]
+    unsafe fn copy_part<const WHOLE: bool>(&self, copies: &mut AsyncCopies, left: usize, tiles: Shared<T>, at: usize) {
         let (k, v) = (STAGE_BYTES / size_of::<T>(), per_vector(size_of::<T>()));
         let (row, vector) = (self.thread / VECTORS, self.thread % VECTORS);
         // Rows of different passes are a multiple of 8 apart, so that they have the same swizzle.
         let slot = at + row * k + (vector ^ swizzle(size_of::<T>(), row)) * v;
         let first = self.next + row * self.stride + vector * v;
-        let is_whole = self.rows >= self.tile_rows && left >= k;
-        let whole = if is_whole { v } else { left.saturating_sub(vector * v).min(v) };
         for i in 0..self.tile_rows * VECTORS / self.threads {
             let down = i * self.threads / VECTORS;
-            let count = if is_whole || row + down < self.rows { whole } else { 0 };
+            let count = match (WHOLE, row + down < self.rows) {
+                (true, _) => v,
+                (_, true) => left.saturating_sub(vector * v).min(v),
+                _ => 0,
+            };
             // SAFETY: the elements are in the view, or else `count` is 0. They and the slot are aligned.
             unsafe { copy_vector(copies, &self.view, [first + down * self.stride, count], tiles, slot + down * k) };
         }
-        self.next += k;
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! The kernels have a PTX module of their own, because the other rungs need no PTX for sm_80.
 
+#![allow(clippy::needless_range_loop, reason = "an iterator over an array can put it in local memory")]
+
 mod async_copies;
 mod mma_sync;
 
