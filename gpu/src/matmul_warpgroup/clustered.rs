@@ -58,7 +58,13 @@ impl Tiles {
     instances(T = [e4m3, e5m2], C = [f32], E = [Linear<f32>], N = [256], K = [128]),
     instances(T = [i8], C = [i32], E = [Linear<i32>], N = [128, 256], K = [128])
 )]
-pub fn matmul_clustered<T, C, E, const N: usize, const K: usize>(
+pub fn matmul_clustered<
+    T: Operand + Arranged,
+    C: Output<T::Sum>,
+    E: Epilogue<T::Sum, C>,
+    const N: usize,
+    const K: usize,
+>(
     problem: Problem,
     flags: u32,
     a: TensorMap<T, 3>,
@@ -68,10 +74,7 @@ pub fn matmul_clustered<T, C, E, const N: usize, const K: usize>(
     bias: Global<C>,
     epilogue: E,
 ) where
-    T: Operand + Arranged,
     T::Sum: Sums<N> + WgmmaInstruction<T, T, N>,
-    C: Output<T::Sum>,
-    E: Epilogue<T::Sum, C>,
 {
     wgmma::require();
     if thread::index_in_block() == 0 {

@@ -22,7 +22,13 @@ use crate::matmul::{Epilogue, Linear, Operand, Output, Problem};
     min_blocks = 1,
     instances(T = [bf16], C = [bf16], E = [Linear<f32>], N = [256], K = [64])
 )]
-pub fn matmul_pipelined<T, C, E, const N: usize, const K: usize>(
+pub fn matmul_pipelined<
+    T: Operand + Arranged,
+    C: Output<T::Sum>,
+    E: Epilogue<T::Sum, C>,
+    const N: usize,
+    const K: usize,
+>(
     problem: Problem,
     flags: u32,
     a: TensorMap<T, 3>,
@@ -31,10 +37,7 @@ pub fn matmul_pipelined<T, C, E, const N: usize, const K: usize>(
     bias: Global<C>,
     epilogue: E,
 ) where
-    T: Operand + Arranged,
     T::Sum: Sums<N> + WgmmaInstruction<T, T, N>,
-    C: Output<T::Sum>,
-    E: Epilogue<T::Sum, C>,
 {
     wgmma::require();
     let pipeline = Pipeline::<T, N, K, 1>::new(problem.k, flags);

@@ -28,7 +28,7 @@ pub const fn wgmma_bytes(columns: usize) -> usize {
     max_threads = 128,
     instances(T = [bf16], C = [bf16], E = [Linear<f32>], N = [128], K = [64])
 )]
-pub fn matmul_wgmma<T, C, E, const N: usize, const K: usize>(
+pub fn matmul_wgmma<T: Operand + Arranged, C: Output<T::Sum>, E: Epilogue<T::Sum, C>, const N: usize, const K: usize>(
     problem: Problem,
     a: TensorMap<T, 3>,
     b: TensorMap<T, 3>,
@@ -36,10 +36,7 @@ pub fn matmul_wgmma<T, C, E, const N: usize, const K: usize>(
     bias: Global<C>,
     epilogue: E,
 ) where
-    T: Operand + Arranged,
     T::Sum: Sums<N> + WgmmaInstruction<T, T, N>,
-    C: Output<T::Sum>,
-    E: Epilogue<T::Sum, C>,
 {
     wgmma::require();
     let (left_len, right_len) = (ROWS * K, N * K);
