@@ -65,7 +65,7 @@ arrangements! {
 pub trait Arranged: Element {
     /// True for the 16-bit floats. Tensor cores read no other type with contiguous rows.
     const HAS_ACROSS: bool = size_of::<Self>() == 2;
-    /// [`ContiguousRows`], or [`ContiguousK`] for types that have no other order.
+    /// `ContiguousRows`, or `ContiguousK` for types that have no other order.
     type Across: Arrangement;
 }
 
