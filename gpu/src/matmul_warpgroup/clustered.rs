@@ -81,7 +81,7 @@ pub fn matmul_clustered<
         a.prefetch_map();
         b.prefetch_map();
     }
-    let pipeline = Pipeline::<T, N, K, 2>::new(problem.k, flags);
+    let pipeline = Pipeline::<T, N, K, 2>::make_stages(problem.k, flags);
     cluster::wait(cluster::arrive_relaxed());
 
     let (rows, columns) = (problem.m.div_ceil(2 * TILE_ROWS as u32), problem.n.div_ceil(N as u32));

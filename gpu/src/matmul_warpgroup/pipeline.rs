@@ -93,7 +93,7 @@ impl<T: Arranged, const N: usize, const K: usize, const BLOCKS: usize> Pipeline<
     /// Makes the barriers, for products with `k` summands. A barrier of the block or the cluster must follow.
     #[inline(always)]
     #[track_caller]
-    pub fn new(k: u32, flags: u32) -> Self {
+    pub fn make_stages(k: u32, flags: u32) -> Self {
         // The end of the stages is checked here, so that no later access needs a check.
         let shared = dynamic_shared::<T>().part(0, stages(N) * (Self::LEFT + Self::RIGHT));
         let barriers = Barriers(shared_array![u64; 2 * MAX_STAGES]);
@@ -132,7 +132,8 @@ impl<T: Arranged, const N: usize, const K: usize, const BLOCKS: usize> Pipeline<
             let left = index * Self::LEFT;
             let right = Self::FIRST_RIGHT + index * Self::RIGHT + rank as usize * (Self::RIGHT / BLOCKS);
             let ranks = if BLOCKS > 1 { Some(0b11) } else { None };
-            // SAFETY: `new` has checked the end of the stages, and each unit begins at a multiple of 1024 bytes.
+            // SAFETY: `make_stages` has checked the end of the stages, and each unit begins at a multiple of 1024
+            // bytes.
             unsafe {
                 for unit in 0..TILE_ROWS / UNIT {
                     let at = (self.is_a_across, [row + (unit * UNIT) as u32, k, matrices[0]]);
@@ -176,7 +177,8 @@ impl<T: Arranged, const N: usize, const K: usize, const BLOCKS: usize> Pipeline<
             // The shuffle shows the assembler that the number is the same in all lanes: it then computes the
             // descriptors once per warp.
             let index = warp::shuffle_idx(warp::FULL_MASK, stage.index, 0) as usize;
-            // SAFETY: `new` has checked the end of the stages, each of which begins at a multiple of 1024 bytes.
+            // SAFETY: `make_stages` has checked the end of the stages, each of which begins at a multiple of 1024
+            // bytes.
             let (left, right) = unsafe {
                 let left = A::part::<T, ROWS, TILE_ROWS, K>(self.shared, index * Self::LEFT, consumer * ROWS);
                 (left, B::part::<T, N, N, K>(self.shared, Self::FIRST_RIGHT + index * Self::RIGHT, 0))

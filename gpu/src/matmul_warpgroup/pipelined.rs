@@ -40,7 +40,7 @@ pub fn matmul_pipelined<
     T::Sum: Sums<N> + WgmmaInstruction<T, T, N>,
 {
     wgmma::require();
-    let pipeline = Pipeline::<T, N, K, 1>::new(problem.k, flags);
+    let pipeline = Pipeline::<T, N, K, 1>::make_stages(problem.k, flags);
     thread::sync_threads();
     let [column, row, batch] = [thread::block_idx_x(), thread::block_idx_y(), thread::block_idx_z()];
     let warpgroup = warpgroup();

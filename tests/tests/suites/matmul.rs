@@ -13,7 +13,7 @@ use workbench::matmul::reference::Product;
 use workbench::matmul::trial::{TYPES, Trial, Types};
 
 /// *m*, *n* and *k*: empty, single elements, near the sides of tiles, and primes.
-const SIZES: [[usize; 3]; 12] = [
+const SIZES: [[usize; 3]; 13] = [
     [0, 3, 2],
     [3, 0, 2],
     [3, 2, 0],
@@ -26,6 +26,7 @@ const SIZES: [[usize; 3]; 12] = [
     [64, 64, 32],
     [129, 40, 70],
     [37, 131, 97],
+    [20, 33, 256],
 ];
 
 /// The types that a rung takes.

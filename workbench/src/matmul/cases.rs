@@ -17,12 +17,30 @@ pub(crate) fn cases() -> Vec<Case> {
                     trials.try_for_each(|trial| (types.run)(&trial, &stage.device))
                 };
                 let name = format!("{}, {what}", types.name);
-                cases.push(Case::new("matmul", rung.name(), rung.families(), name, work));
+                cases.push(Case::new("matmul", rung.name(), families(rung), name, work));
+            }
+            if rung == MatmulRung::SplitK {
+                let work =
+                    |stage: &Stage| (types.run)(&Trial { rung: Some(MatmulRung::SplitK), ..SPLIT }, &stage.device);
+                let name = format!("{}, two parts or more", types.name);
+                cases.push(Case::new("matmul", rung.name(), families(rung), name, work));
             }
         }
     }
     cases
 }
+
+/// Returns the kernels that a product by the rung launches, with those that precede or follow the rung's own.
+fn families(rung: MatmulRung) -> &'static [&'static str] {
+    match rung {
+        MatmulRung::MmaSync => &["matmul_mma_sync", "matmul_pack"],
+        MatmulRung::SplitK => &["matmul_clustered", "matmul_combine"],
+        _ => rung.families(),
+    }
+}
+
+/// A product whose sums can be split: *k* is at least two steps of every type.
+pub(crate) const SPLIT: Trial = Trial { factors: [2, -1], has_bias: true, ..Trial::new([20, 33, 256]) };
 
 const TRIAL: Trial = Trial::new([37, 45, 70]);
 

@@ -43,6 +43,46 @@ pub(super) const EXCEPTIONS: &[Exception] = &[
         reason: "the barriers of the cluster are named `sync` and `wait`; in older PTX they are those of the block",
     },
     Exception {
+        kernels: "matmul_async_copies_*",
+        barriers: Barriers { block: 4, warp: 0 },
+        reason: "the sums pass through shared memory, with two barriers in a function of each row",
+    },
+    Exception {
+        kernels: "matmul_clustered_*_f32_linear_128_*",
+        barriers: Barriers { block: 12, warp: 0 },
+        reason: "each turn of the loops over panels and chunks has two named barriers, and some turns are unrolled",
+    },
+    Exception {
+        kernels: "matmul_clustered_i8_i32_linear_128_128",
+        barriers: Barriers { block: 12, warp: 0 },
+        reason: "each turn of the loops over panels and chunks has two named barriers, and some turns are unrolled",
+    },
+    Exception {
+        kernels: "matmul_clustered_*_linear_256_*",
+        barriers: Barriers { block: 6, warp: 0 },
+        reason: "each turn of the loops over panels and chunks has two named barriers, and some turns are unrolled",
+    },
+    Exception {
+        kernels: "matmul_clustered_f16_f16_linear_128_64",
+        barriers: Barriers { block: 6, warp: 0 },
+        reason: "each turn of the loops over panels and chunks has two named barriers, and some turns are unrolled",
+    },
+    Exception {
+        kernels: "matmul_clustered_bf16_bf16_linear_128_64",
+        barriers: Barriers { block: 6, warp: 0 },
+        reason: "each turn of the loops over panels and chunks has two named barriers, and some turns are unrolled",
+    },
+    Exception {
+        kernels: "matmul_pipelined_*",
+        barriers: Barriers { block: 3, warp: 0 },
+        reason: "the barrier of the block, and the two named ones of the loop over chunks",
+    },
+    Exception {
+        kernels: "matmul_wgmma_*",
+        barriers: Barriers { block: 4, warp: 0 },
+        reason: "the barriers of the block, and the two named ones of the loop over chunks",
+    },
+    Exception {
         kernels: "cluster_*",
         barriers: Barriers { block: 2, warp: 0 },
         reason: "the barriers of the cluster are named `sync`; in older PTX they are those of the block",
