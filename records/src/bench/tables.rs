@@ -41,7 +41,7 @@ fn is_at(shape: Shape, row: &MeasuredPoint) -> bool {
 }
 
 /// The algorithms that the kept recording does not have. The next recording of all algorithms empties this list.
-const NOT_RECORDED: [&str; 5] = ["by_key", "matmul", "segments", "select", "sort"];
+const NOT_RECORDED: [&str; 4] = ["by_key", "segments", "select", "sort"];
 
 /// Returns every generated part of README.md and docs/figures.md with its name. `path` is the file of the recording,
 /// and `plots` are the names of its plots.

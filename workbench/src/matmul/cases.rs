@@ -7,7 +7,8 @@ use gridstride::matmul::MatmulRung;
 use super::trial::{TYPES, Trial};
 use crate::case::{Case, Stage};
 
-pub(crate) fn cases() -> Vec<Case> {
+/// Returns the cases of every rung, with each type that it is built for.
+pub fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for &rung in MatmulRung::ALL {
         for types in TYPES.iter().filter(|types| types.is_built(rung)) {

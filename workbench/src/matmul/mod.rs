@@ -5,5 +5,5 @@ mod problem;
 pub mod reference;
 pub mod trial;
 
-pub(crate) use cases::cases;
+pub use cases::cases;
 pub use problem::MatmulAlgorithm as Algorithm;
