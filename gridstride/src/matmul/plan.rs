@@ -181,7 +181,12 @@ fn default_kernel<T: MatmulElement, C: 'static>(
     };
     let others: &[MatmulRung] = if is_recent { &[MatmulRung::MmaSync, MatmulRung::AsyncCopies] } else { &[] };
     let all = rungs.iter().chain(others).chain(&[MatmulRung::RegisterBlocks]);
-    let mut kernels = all.filter_map(|&rung| Some((rung, kind::<T, C>(rung, tf32)?)));
+    // The sums of 8-bit floats in tensor cores are less precise than those of the same numbers as `f16`.
+    let has_precise = |rung: MatmulRung| {
+        let is_narrow = T::IS_EXACT && ArgumentId::of::<T>() != ArgumentId::of::<T::Other>();
+        is_narrow && rung.rung().entry(&[ArgumentId::of::<T::Other>(), ArgumentId::of::<C>()]).is_some()
+    };
+    let mut kernels = all.filter_map(|&rung| Some((rung, kind::<T, C>(rung, tf32)? || has_precise(rung))));
     kernels.next().ok_or_else(|| not_built::<T, C>(MatmulRung::RegisterBlocks))
 }
 
