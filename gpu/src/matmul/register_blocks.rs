@@ -18,7 +18,8 @@ use super::{Epilogue, Linear, Operand, Output, Problem, Sum};
 /// elements of C: blocks along x for its columns, along y for its rows, and along z for the products.
 #[kernel(
     max_threads = 256,
-    instances(T = [f32], C = [f32], E = [Linear<f32>], W = [4, 8]),
+    instances(T = [f32], C = [f32], E = [Linear<f32>], W = [4], min_blocks = 2),
+    instances(T = [f32], C = [f32], E = [Linear<f32>], W = [8]),
     instances(T = [f64], C = [f64], E = [Linear<f64>], W = [4, 8]),
     instances(T = [f16], C = [f16, f32], E = [Linear<f32>], W = [8]),
     instances(T = [bf16], C = [bf16, f32], E = [Linear<f32>], W = [8]),
