@@ -48,6 +48,7 @@ use crate::properties::{KernelResources, Occupancy, Properties};
 /// | `SelectExt` | `select`, `select_flagged`, `partition`, `unique`, `run_length_encode` |
 /// | `ByKeyExt` | `reduce_by_key`, `scan_by_key_inclusive`, `scan_by_key_exclusive` |
 /// | `SegmentsExt` | `reduce_segments`, `scan_segments_inclusive`, `scan_segments_exclusive` |
+/// | `MatmulExt` | `matmul` |
 /// | `HistogramExt` | `histogram` |
 /// | `TransposeExt` | `transpose` |
 /// | `SaxpyExt` | `saxpy` |
