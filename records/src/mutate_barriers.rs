@@ -11,20 +11,9 @@ use anyhow::{Result, ensure};
 use comfy_table::{Table, presets};
 use workbench::cases::catalogue;
 use workbench::check::Settings;
-use workbench::check::mutations::{MutationEntry, mutate};
+use workbench::check::mutations::{MutationEntry, REDUNDANT, RedundantSync, mutate};
 use xtask::kernels::{SyncSite, sync_sites};
 use xtask::workspace::Workspace;
-
-/// Synchronisations whose deletion need not be reported. The list should be empty.
-const REDUNDANT: &[Redundant] = &[];
-
-/// A synchronisation that a kernel does not need: its file, the kernel, and the reason why it stays.
-#[derive(Clone, Copy, Debug)]
-struct Redundant {
-    file: &'static str,
-    kernel: &'static str,
-    argument: &'static str,
-}
 
 /// Deletes each synchronisation, and prints a table of the faults that revealed the deletions.
 ///
@@ -46,7 +35,7 @@ pub fn run(workspace: &Workspace) -> Result<()> {
 
 /// Returns a line for each synchronisation that no case reaches, and for each deletion that is not reported. Also
 /// returns a line for each entry of `redundant` that is not needed.
-fn findings(sites: &BTreeSet<SyncSite>, mutations: &[MutationEntry], redundant: &[Redundant]) -> Vec<String> {
+fn findings(sites: &BTreeSet<SyncSite>, mutations: &[MutationEntry], redundant: &[RedundantSync]) -> Vec<String> {
     let mut findings = Vec::new();
     let met: BTreeSet<(&str, usize)> = mutations.iter().map(|one| (one.file.as_str(), one.line as usize)).collect();
     for SyncSite { file, line, call } in sites {
@@ -61,8 +50,9 @@ fn findings(sites: &BTreeSet<SyncSite>, mutations: &[MutationEntry], redundant: 
         ));
     }
     let mut used = vec![false; redundant.len()];
-    for MutationEntry { file, line, kind, kernel, reported, .. } in mutations {
-        let entry = redundant.iter().position(|entry| entry.file == file && entry.kernel == *kernel);
+    for mutation in mutations {
+        let MutationEntry { file, line, kind, kernel, reported, .. } = mutation;
+        let entry = redundant.iter().position(|entry| entry.is_of(mutation));
         match (reported, entry) {
             (None, Some(entry)) => used[entry] = true,
             (None, None) => findings.push(format!(
@@ -73,7 +63,7 @@ fn findings(sites: &BTreeSet<SyncSite>, mutations: &[MutationEntry], redundant: 
         }
     }
     for (entry, _) in redundant.iter().zip(used).filter(|(_, used)| !used) {
-        let Redundant { file, kernel, argument } = entry;
+        let RedundantSync { file, kernel, argument } = entry;
         findings
             .push(format!("{file}: the synchronisation of {kernel} is needed, but listed as redundant ({argument})"));
     }
@@ -143,7 +133,7 @@ mod tests {
 
     #[test]
     fn a_redundant_one_is_let_pass_as_long_as_it_is_redundant() {
-        let entry = Redundant { file: "gpu/src/a.rs", kernel: "sum", argument: "nothing is exchanged" };
+        let entry = RedundantSync { file: "gpu/src/a.rs", kernel: "sum", argument: "nothing is exchanged" };
         let sites = BTreeSet::from([site(3)]);
         assert!(findings(&sites, &[mutation(3, None)], &[entry]).is_empty());
         let found = findings(&sites, &[mutation(3, Some("data race"))], &[entry]);
@@ -167,7 +157,7 @@ mod tests {
     #[test]
     fn what_cases_come_to_is_in_the_sources() {
         let sites = sync_sites(&Workspace::open().unwrap()).unwrap();
-        let cases: Vec<_> = catalogue().into_iter().filter(|case| case.rung() == "padded").collect();
+        let cases: Vec<_> = catalogue().into_iter().filter(|case| case.kernels() == ["transpose_padded"]).collect();
         let mutations = mutate(&cases, &Settings::default(), &()).unwrap().synchronisations;
         let met = sites.into_iter().filter(|site| site.file == "gpu/src/transpose/tile.rs").collect::<BTreeSet<_>>();
         assert_eq!((met.len(), mutations.len()), (1, 1), "{met:?}, {mutations:?}");

@@ -5,9 +5,9 @@
 macro_rules! catalogue {
     ($with:ident) => {
         $with! {
-            by_key histogram life merge_sort reduce saxpy scale scan segments select sort transpose;
+            by_key histogram life matmul merge_sort reduce saxpy scale scan segments select sort transpose;
             probe;
-            sort_cluster
+            matmul_tensor matmul_warpgroup sort_cluster
         }
     };
 }

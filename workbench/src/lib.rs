@@ -20,8 +20,6 @@ pub mod deviation;
 pub mod documentation;
 pub mod error;
 pub mod inputs;
-// Not yet in the list of algorithms: the commands of the program do not have it.
-pub mod matmul;
 pub mod scaling;
 pub mod stream;
 pub mod subjects;

@@ -10,19 +10,19 @@ use crate::report::{self, Bytes, Rate};
 /// The largest size of vectors and matrices that is shown in full, in elements.
 const HEADLINE: u64 = 1 << 28;
 
-/// Returns the tables: the machine, GB/s over size, the rungs at the largest size, and small inputs.
+/// Returns the tables: the machine, GB/s or TFLOP/s over size, the rungs at the largest size, and small inputs.
 pub fn text(recording: &Recording) -> String {
     let mut text = heading(recording);
     let tables = tables(recording);
     // Points that move no bytes are shown with their times in the tables below.
     let moves_bytes = |table: &&Table<'_>| table.columns.iter().flat_map(|(_, rows)| rows).any(|row| row.bytes > 0);
     for Table { title, columns } in tables.iter().filter(moves_bytes) {
-        text += &format!("\n{title}: GB/s\n{}\n", over_size(columns));
+        text += &format!("\n{title}: {}\n{}\n", rate_unit(columns), over_size(columns));
     }
     for Table { title, columns } in &tables {
         let rows = at_headline(columns);
         if !rows.is_empty() {
-            text += &format!("\n{title}\n{}\n", in_full(recording, &rows));
+            text += &format!("\n{title}\n{}\n", in_full(recording, rate_unit(columns), &rows));
         }
     }
     let small: Vec<&MeasuredPoint> = recording.rows.iter().filter(|row| row.host_us.is_some()).collect();
@@ -81,6 +81,17 @@ fn tables(recording: &Recording) -> Vec<Table<'_>> {
     tables
 }
 
+/// Returns the unit of the rates of a table.
+fn rate_unit(columns: &[(String, Vec<&MeasuredPoint>)]) -> &'static str {
+    let mut rows = columns.iter().flat_map(|(_, rows)| rows);
+    if rows.any(|row| subject::unit(row) == Unit::Operations) { "TFLOP/s" } else { "GB/s" }
+}
+
+/// Returns the rate of a row: 10¹² operations per second of a product, and otherwise 10⁹ bytes per second.
+fn rate(row: &MeasuredPoint) -> f64 {
+    if subject::unit(row) == Unit::Operations { subject::teraflops(row) } else { row.gbps }
+}
+
 fn heading(recording: &Recording) -> String {
     let mut parts = recordings::machine(recording);
     parts.extend(recording.machine.l2_bytes.map(|bytes| format!("L2 {}", Bytes(bytes))));
@@ -117,7 +128,7 @@ fn over_size(columns: &[(String, Vec<&MeasuredPoint>)]) -> String {
     sizes.dedup();
     let cell = |size: &str, rows: &[&MeasuredPoint]| {
         let row = rows.iter().find(|row| row.size_text() == size);
-        row.map_or("–".to_owned(), |row| Rate(row.gbps).to_string())
+        row.map_or("–".to_owned(), |row| Rate(rate(row)).to_string())
     };
     let row = |(_, size): &(u64, String)| -> Vec<String> {
         std::iter::once(size.clone()).chain(columns.iter().map(|(_, rows)| cell(size, rows))).collect()
@@ -134,20 +145,25 @@ fn at_headline<'a>(columns: &'a [(String, Vec<&'a MeasuredPoint>)]) -> Vec<(&'a 
     columns.iter().filter_map(|(name, rows)| Some((name.as_str(), largest(rows)?))).collect()
 }
 
-fn in_full(recording: &Recording, rows: &[(&str, &MeasuredPoint)]) -> String {
+fn in_full(recording: &Recording, unit: &str, rows: &[(&str, &MeasuredPoint)]) -> String {
+    // The bytes do not limit a product.
+    let of = |row: &MeasuredPoint, speed: f64| match subject::unit(row) {
+        Unit::Operations => "–".to_owned(),
+        _ => share(row.gbps, speed),
+    };
     let rows = rows.iter().map(|(name, row)| {
         [
             row.setting.as_ref().map_or((*name).to_owned(), |setting| format!("{name}: {setting}")),
             row.size_text(),
             micros(row.median_us),
             format!("{} – {}", micros(row.low_us), micros(row.high_us)),
-            Rate(row.gbps).to_string(),
-            share(row.gbps, recording.copy_gbps),
-            recording.datasheet_gbps.map_or("–".to_owned(), |datasheet| share(row.gbps, datasheet)),
+            Rate(rate(row)).to_string(),
+            of(row, recording.copy_gbps),
+            recording.datasheet_gbps.map_or("–".to_owned(), |datasheet| of(row, datasheet)),
             row.runs.to_string(),
         ]
     });
-    let heading = ["kernel", "size", "median", "quartiles", "GB/s", "of copy", "of datasheet", "runs"];
+    let heading = ["kernel", "size", "median", "quartiles", unit, "of copy", "of datasheet", "runs"];
     report::table(heading, rows).to_string()
 }
 

@@ -64,7 +64,12 @@ fn rows(families: &[Family], cases: &[Case], runs: &[CaseRun]) -> Vec<KernelChec
     // A wrong result counts against the first kernel of the case.
     let culprit = |case: usize, finding: &Finding| check::family(finding).or(cases[case].kernels().first().copied());
     KernelChecks::add_runs(&mut rows, runs, |case| cases[case].to_string(), culprit);
-    let is_asked_for = |row: &KernelChecks| families.iter().any(|family| family.name == row.kernel);
+    // Kernels of several modules may have the same name.
+    let is_launched = |row: &KernelChecks| {
+        row.launches > 0
+            || !Family::all().iter().any(|family| family.name == row.kernel && family.algorithm != row.algorithm)
+    };
+    let is_asked_for = |row: &KernelChecks| families.iter().any(|family| family.name == row.kernel) && is_launched(row);
     rows.retain(|row| is_asked_for(row) || !row.faults.is_empty() || !row.unfinished.is_empty());
     rows
 }

@@ -66,6 +66,9 @@ impl Selection {
             if kernels.is_empty() {
                 chosen_kernels.extend(chosen.iter().flat_map(|&case| cases[case].kernels()));
             }
+            // An algorithm's rungs may have kernels in other modules.
+            let of_algorithm = chosen.iter().map(|&case| &cases[case]).filter(|case| case.group() == name);
+            chosen_kernels.extend(of_algorithm.filter_map(|case| case.kernels().first()));
             chosen_kernels.extend(kernels);
             chosen_cases.extend(chosen);
         }
@@ -150,6 +153,8 @@ mod tests {
             select(&["scale"]).unwrap().1,
             ["scale_one_block", "scale_grid", "scale_vectorised", "scale_unaligned"]
         );
+        let (_, matmul) = select(&["matmul"]).unwrap();
+        assert!(["matmul_naive", "matmul_pack", "matmul_mma_sync"].iter().all(|kernel| matmul.contains(kernel)));
         assert_eq!(select(&["stream"]).unwrap(), (4, vec!["saxpy_grid_stride"]));
         let (both, _) = select(&["scale", "stream"]).unwrap();
         assert_eq!(both, select(&["scale"]).unwrap().0 + 4);

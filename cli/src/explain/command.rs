@@ -32,7 +32,7 @@ use super::choice::GpuChoice;
 #[derive(Args, Debug)]
 #[command(after_long_help = help())]
 pub struct ExplainOptions {
-    /// An algorithm (transpose), whose rungs are shown side by side; a rung (padded, transpose/padded); or a kernel of
+    /// An algorithm (transpose), whose rungs are shown side by side; a rung (shuffle, reduce/shuffle); or a kernel of
     /// `list ALGORITHM` (transpose_padded)
     #[arg(value_name = "KERNEL|ALGORITHM")]
     subject: String,

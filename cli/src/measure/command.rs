@@ -9,6 +9,7 @@
 
 use std::num::NonZeroUsize;
 
+use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use cuda_std::{KernelInfo, Rung, UnknownRung};
 use gridstride::{MODULES, Size};
@@ -99,8 +100,9 @@ fn parse_rung(algorithm: &'static dyn Algorithm, text: &str) -> Result<Option<&'
     Err(UnknownRung { algorithm: algorithm.name(), name: text.to_owned(), known })
 }
 
-/// Returns the values of the options that are specific to the algorithm.
-fn options(algorithm: &dyn Algorithm, matches: &ArgMatches, seed: u64) -> Options {
+/// Returns the values of the options that are specific to the algorithm. Without `--type`, the element type is that of
+/// `rung`.
+fn options(algorithm: &dyn Algorithm, rung: Option<&Rung>, matches: &ArgMatches, seed: u64) -> Options {
     let mut options = Options::default().seeded(seed);
     for option in algorithm.options() {
         if !option.value.is_empty() {
@@ -109,6 +111,13 @@ fn options(algorithm: &dyn Algorithm, matches: &ArgMatches, seed: u64) -> Option
         } else if matches.get_flag(option.name) {
             options.set(option.name, "");
         }
+    }
+    let name = ProblemOption::NUMBER.name;
+    if let Some(number) = rung.and_then(|rung| algorithm.default_type(rung))
+        && options.get(name).is_some()
+        && matches.value_source(name) == Some(ValueSource::DefaultValue)
+    {
+        options.set(name, number.name());
     }
     options
 }
@@ -172,7 +181,8 @@ impl Request {
             return report.finish(measure.json);
         }
         let copy = copy_speed(&device, problem.bytes())?;
-        let mut report = Report::new(&device, copy, algorithm.name(), problem.title(), facts, problem.bytes());
+        let mut report = Report::new(&device, copy, algorithm.name(), problem.title(), facts, problem.bytes())
+            .operations(problem.operations());
         left_out.iter().for_each(|(rung, reason)| report.leave_out(rung, reason));
         let mut inputs = problem.inputs(&device)?;
         device.load(|queue| launch_all(&mut *inputs, &rungs, queue))?;
@@ -199,12 +209,12 @@ fn launch_all(inputs: &mut dyn Inputs, rungs: &[&Rung], queue: Queue<'_>) -> Res
 /// or a result is wrong.
 pub fn run(algorithm: &'static dyn Algorithm, matches: &ArgMatches) -> anyhow::Result<()> {
     let measure = MeasureOptions::from_arg_matches(matches)?;
-    let options = options(algorithm, matches, measure.seed);
     let shape = match algorithm.default_shape(None, Purpose::Measure { simulated: false }) {
         Shape::Vector(_) => matches.get_one("n").map(|&n| Shape::Vector(n)),
         Shape::Plane(_) => matches.get_one("size").map(|&size| Shape::Plane(size)),
     };
     let rung = matches.get_one::<Option<&'static Rung>>("rung").copied().flatten();
+    let options = options(algorithm, rung, matches, measure.seed);
     let request = Request { algorithm, shape, options, rung };
     match measure.device.device.as_one() {
         Some(choice) => {

@@ -46,6 +46,7 @@ Columns:
   median time    median of the timed runs, after one that warms up
   GB/s           bytes read and written over that time; the title has the bytes, and 1 GB is 10⁹ bytes
   of copy        GB/s as a share of the speed of the device's own copy, measured in the same run
+  TFLOP/s        in place of both for matmul: 10¹² additions and multiplications per second
   runs           number of timed runs: at least 5, and up to 101 within half a second
   largest error  largest distance between an element of the result and the reference
   of allowed     largest distance as a share of the tolerance of its element; above 100 % is wrong
@@ -178,6 +179,9 @@ pub struct Measurement {
     pub gigabytes_per_second: f64,
     /// The rate as a share of the copy's speed.
     pub share_of_copy: f64,
+    /// The problem's operations per second, in units of 10¹², if the problem counts operations.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub teraflops: Option<f64>,
     /// The result's deviation from the reference.
     #[serde(flatten)]
     pub deviation: Deviation,
@@ -195,6 +199,8 @@ pub struct Report<P> {
     #[serde(flatten)]
     problem: P,
     bytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    operations: Option<u64>,
     copy_gigabytes_per_second: f64,
     kernels: Vec<Measurement>,
     /// The rungs that were left out, each with the reason.
@@ -223,11 +229,18 @@ impl<P: Serialize> Report<P> {
             is_simulated: device.is_simulated(),
             problem,
             bytes,
+            operations: None,
             copy_gigabytes_per_second,
             kernels: Vec::new(),
             left_out: Vec::new(),
             left_out_groups: Vec::new(),
         }
+    }
+
+    /// Sets the number of operations of a run. The table then shows their rate instead of that of the bytes.
+    #[must_use]
+    pub fn operations(self, operations: Option<u64>) -> Self {
+        Self { operations, ..self }
     }
 
     /// Adds the measurement of a rung.
@@ -239,6 +252,7 @@ impl<P: Serialize> Report<P> {
             seconds: timing.seconds,
             gigabytes_per_second: rate,
             share_of_copy: rate / self.copy_gigabytes_per_second,
+            teraflops: self.operations.map(|operations| operations as f64 / timing.seconds / 1e12),
             deviation,
         });
     }
@@ -269,26 +283,29 @@ impl<P: Serialize> Report<P> {
     }
 
     fn text(&self) -> String {
-        let rows = self.kernels.iter().map(|kernel| {
-            [
-                kernel.kernel.to_owned(),
-                report::Seconds(kernel.seconds).to_string(),
-                Rate(kernel.gigabytes_per_second).to_string(),
-                percent(kernel.share_of_copy),
+        let row = |kernel: &Measurement| {
+            let mut cells = vec![kernel.kernel.to_owned(), report::Seconds(kernel.seconds).to_string()];
+            match kernel.teraflops {
+                Some(teraflops) => cells.push(Rate(teraflops).to_string()),
+                None => cells.extend([Rate(kernel.gigabytes_per_second).to_string(), percent(kernel.share_of_copy)]),
+            }
+            cells.extend([
                 kernel.runs.to_string(),
                 error_text(kernel.deviation.largest_error),
                 percent(kernel.deviation.of_bound),
                 kernel.deviation.wrong_elements.to_string(),
-            ]
-        });
-        let heading = ["kernel", "median time", "GB/s", "of copy", "runs", "largest error", "of allowed", "wrong"];
+            ]);
+            cells
+        };
+        let rates: &[&str] = if self.operations.is_some() { &["TFLOP/s"] } else { &["GB/s", "of copy"] };
+        let heading = [&["kernel", "median time"], rates, &["runs", "largest error", "of allowed", "wrong"]].concat();
         let mut text = format!(
             "{} on {}: {} read and written; the device copies at {:.1} GB/s\n{}\n",
             self.title,
             self.device,
             Bytes(self.bytes),
             self.copy_gigabytes_per_second,
-            report::table(heading, rows),
+            report::table(heading, self.kernels.iter().map(row)),
         );
         for (kernels, offered) in &self.left_out_groups {
             let offers = if kernels.len() == 1 { "offers" } else { "offer" };
@@ -353,6 +370,15 @@ mod tests {
         assert_eq!(json["left_out"][1], "walk's rung leap does not offer 5 steps: it offers 1 step");
         assert_eq!(json["kernels"][0]["share_of_copy"], 0.5);
         assert_eq!(json["kernels"][1]["wrong"]["index"], 3);
+    }
+
+    #[test]
+    fn a_report_of_operations_shows_their_rate() {
+        let report = Report::new(&simulator(), 10.0, "walk", "walk".to_owned(), Problem { n: 5 }, 5000);
+        let mut report = report.operations(Some(8_000_000));
+        report.add("slow", Timing { seconds: 1e-6, runs: 7 }, Deviation::default());
+        let text = report.text();
+        assert!(text.contains("TFLOP/s") && text.contains("8.00") && !text.contains("of copy"), "{text}");
     }
 
     #[test]

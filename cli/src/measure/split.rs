@@ -37,7 +37,8 @@ pub(super) fn measure(
     let counts = counts.map(|(name, count)| (name, workbench::algorithm::Fact::Count(count as u64)));
     let facts = Facts(facts.0.into_iter().chain(counts).collect());
     let copy = copy_speeds(&team, problem.bytes() / members as u64)?;
-    let mut report = Report::new(&device, copy, algorithm, problem.title(), facts, problem.bytes());
+    let mut report =
+        Report::new(&device, copy, algorithm, problem.title(), facts, problem.bytes()).operations(problem.operations());
     report.device = name;
     for rung in progress::rungs(rungs) {
         let mut work = problem.split(&team, rung).map_err(usage_or_failure)?;

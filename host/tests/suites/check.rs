@@ -49,9 +49,9 @@ fn json_counts_what_was_checked() {
 fn rungs_and_instances_are_known() {
     assert_eq!(names(&json(&["work_efficient", "--schedule", "natural"], 0)).len(), 3);
     assert_eq!(names(&json(&["scale_grid_f32", "--schedule", "natural"], 0)), ["scale_grid"]);
-    // The name selects two rungs: one of scan and one of transpose.
+    // The name selects three rungs: those of matmul, scan and transpose.
     let naive = json(&["naive", "--schedule", "natural"], 0);
-    assert_eq!(names(&naive), ["scan_naive_step", "transpose_naive"]);
+    assert_eq!(names(&naive), ["matmul_naive", "scan_naive_step", "transpose_naive"]);
 }
 
 #[test]

@@ -277,10 +277,11 @@ fn the_text_ends_with_the_next_command() {
 
 #[test]
 fn the_gpu_decides_floor_and_occupancy() {
-    let floor =
-        |gpu: &str| json(&["padded", "--gpu", gpu, "--size", "64x64"])["rungs"][0]["summary"]["floor_seconds"].as_f64();
+    let floor = |gpu: &str| {
+        json(&["transpose/padded", "--gpu", gpu, "--size", "64x64"])["rungs"][0]["summary"]["floor_seconds"].as_f64()
+    };
     assert!(floor("t4").unwrap() > 10.0 * floor("h200").unwrap());
-    let explanation = json(&["padded", "--gpu", "T4", "--size", "64x64"]);
+    let explanation = json(&["transpose/padded", "--gpu", "T4", "--size", "64x64"]);
     assert_eq!(explanation["gpu"]["speed"], "datasheet");
     assert_eq!(explanation["rungs"][0]["kernels"][0]["occupancy"]["most_warps"], 32);
 }

@@ -1,9 +1,9 @@
 //! Selects the measurements of a recording that compare the rungs of each ladder.
 
 use workbench::algorithm::Unit;
-use workbench::bench::{MeasuredPoint, Recording, Rungs, Subject, Sweep};
+use workbench::bench::{MeasuredPoint, Recording, Rungs, Subject, Sweep, subject};
 
-use super::tables::{all_works, is_of, names, size_text, teraflops};
+use super::tables::{all_works, is_of, names, size_text};
 
 /// The largest size at which the rungs of a ladder are compared.
 const LADDER_SIZE: u64 = 1 << 28;
@@ -64,7 +64,7 @@ fn of_ladder<'a>(work: &Sweep, recording: &'a Recording) -> Vec<RungRow<'a>> {
             size: size_text(row),
             ladder_size: ladder_size.clone(),
             gbps: row.gbps,
-            teraflops: (work.subject.unit() == Unit::Operations).then(|| teraflops(row)),
+            teraflops: (work.subject.unit() == Unit::Operations).then(|| subject::teraflops(row)),
             step: same.map(|before| before.median_us / row.median_us),
         });
         before = (!work.subject.is_yardstick(name)).then_some(row);

@@ -41,7 +41,7 @@ fn is_at(shape: Shape, row: &MeasuredPoint) -> bool {
 }
 
 /// The algorithms that the kept recording does not have. The next recording of all algorithms empties this list.
-const NOT_RECORDED: [&str; 4] = ["by_key", "segments", "select", "sort"];
+const NOT_RECORDED: [&str; 5] = ["by_key", "matmul", "segments", "select", "sort"];
 
 /// Returns every generated part of README.md and docs/figures.md with its name. `path` is the file of the recording,
 /// and `plots` are the names of its plots.
@@ -120,7 +120,7 @@ fn measured(recording: &Recording) -> impl Iterator<Item = Measured> {
         let speed = |row: &MeasuredPoint| match work.subject.unit() {
             Unit::Cells => format!("{} cells/s", exponent(updates(row))),
             Unit::Elements => format!("{} GB/s", rate(row.gbps)),
-            Unit::Operations => format!("{} TFLOP/s", rate(teraflops(row))),
+            Unit::Operations => format!("{} TFLOP/s", rate(subject::teraflops(row))),
         };
         let ratio = peer.map(|peer| peer.median_us / ours.median_us);
         let is_reached = |target: &Target| match *target {
@@ -177,11 +177,6 @@ pub fn last(recording: &Recording) -> String {
 /// Returns the cell updates per second of a row of Life.
 pub(crate) fn updates(row: &MeasuredPoint) -> f64 {
     row.size as f64 / row.median_us * 1e6
-}
-
-/// Returns the 10¹² operations per second of a product of matrices.
-pub(crate) fn teraflops(row: &MeasuredPoint) -> f64 {
-    subject::operations(row) / row.median_us * 1e-6
 }
 
 /// Returns the table of the ladders, with the gain of each rung over the rung before it.

@@ -9,7 +9,7 @@ use gridstride::reduce::{Plan, ReduceElement, ReduceRung, Reducer};
 use gridstride::scan::{ScanElement, ScanKind, ScanRung, Scanner, check};
 use launch::{Device, Element, Error, LaunchConfig};
 use tests::{all_devices, devices, devices_and_turns, random};
-use workbench::algorithm::{Options, Purpose, Shape};
+use workbench::algorithm::{Purpose, Shape};
 use workbench::catalogue::ALGORITHMS;
 
 /// The number of times that each graph is launched.
@@ -73,7 +73,7 @@ fn every_rung_of_every_algorithm_is_recorded_in_a_graph() {
                     Shape::Vector(_) => Shape::Vector(1000),
                     Shape::Plane(_) => Shape::plane(130, 41),
                 };
-                let problem = algorithm.problem(shape, &Options::defaults(algorithm.options())).unwrap();
+                let problem = algorithm.problem(shape, &algorithm.default_options(Some(rung))).unwrap();
                 let mut inputs = problem.inputs(&device).unwrap();
                 let mut prepared = inputs.prepare(rung).unwrap();
                 prepared.refresh().unwrap();

@@ -86,6 +86,19 @@ suite! {
     split_k_conforms: SplitK;
 }
 
+/// Tests that a product without summands, which the kernel of another rung computes, still has its epilogue.
+#[test]
+fn without_summands_the_epilogue_remains() {
+    for device in all_devices() {
+        for &rung in MatmulRung::ALL {
+            for types in types(rung) {
+                let trial = Trial { factors: [1, 2], has_bias: true, rung: Some(rung), ..Trial::new([2, 3, 0]) };
+                run(types, &trial, &device);
+            }
+        }
+    }
+}
+
 /// Tests that the default rung multiplies matrices of every type, layout, start and leading dimension.
 #[test]
 fn the_default_rung_takes_every_layout() {

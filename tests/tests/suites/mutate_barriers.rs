@@ -16,7 +16,9 @@ fn every_synchronisation_that_is_left_out_is_reported() {
         about.flat_map(|case| case.kernels()).any(|family| found.starts_with(family))
     };
     let place = |mutation: &MutationEntry| format!("{}:{} of {}", mutation.file, mutation.line, mutation.kernel);
-    let needless = mutations.iter().filter(|mutation| mutation.reported.is_none()).map(place);
+    let is_known = |mutation: &MutationEntry| mutations::REDUNDANT.iter().any(|entry| entry.is_of(mutation));
+    let unreported = mutations.iter().filter(|mutation| mutation.reported.is_none());
+    let needless = unreported.filter(|mutation| !is_known(mutation)).map(place);
     assert_eq!(needless.collect::<Vec<_>>(), [""; 0], "the kernels do not need these: remove them");
     for mutation in &mutations {
         // The report of a wrong result does not name a kernel.
@@ -25,7 +27,7 @@ fn every_synchronisation_that_is_left_out_is_reported() {
         }
     }
     // These folders contain kernels with many synchronisations.
-    for folder in ["device_library", "life", "reduce", "scan", "tensor_library", "transpose"] {
+    for folder in ["device_library", "life", "matmul", "reduce", "scan", "tensor_library", "transpose"] {
         let places = mutations::places(&mutations, &format!("gpu/src/{folder}/"));
         assert!(places.len() >= 4, "{folder}: {places:?}");
     }

@@ -52,6 +52,20 @@ pub trait Algorithm: Send + Sync {
         capabilities::types(self.rungs())
     }
 
+    /// Returns the default element type of problems for `_rung`, or `None` if it is that of the option `type`.
+    fn default_type(&self, _rung: &Rung) -> Option<NumberType> {
+        None
+    }
+
+    /// Returns the default values of the options for `rung`, or for all rungs if `rung` is `None`.
+    fn default_options(&self, rung: Option<&Rung>) -> Options {
+        let mut options = Options::defaults(self.options());
+        if let Some(number) = rung.and_then(|rung| self.default_type(rung)) {
+            options.set(ProblemOption::NUMBER.name, number.name());
+        }
+        options
+    }
+
     /// Returns the default size of a problem for `rung`, or for all rungs if `rung` is `None`.
     fn default_shape(&self, rung: Option<&Rung>, purpose: Purpose) -> Shape {
         let n = match purpose {
@@ -159,6 +173,11 @@ pub trait Problem: Send + Sync {
 
     /// Returns the number of bytes that every run must at least read and write.
     fn bytes(&self) -> u64;
+
+    /// Returns the number of additions and multiplications of a run, if the speed of the rungs is measured by them.
+    fn operations(&self) -> Option<u64> {
+        None
+    }
 
     /// Returns the number of bytes of device memory for the inputs, the outputs and the largest temporary storage of
     /// `rungs`.

@@ -193,6 +193,11 @@ pub fn operations(row: &MeasuredPoint) -> f64 {
     2.0 * row.size as f64 * f64::from(number(last).or_else(|| number(width)).unwrap_or(0))
 }
 
+/// Returns the 10¹² operations per second of a measured product.
+pub fn teraflops(row: &MeasuredPoint) -> f64 {
+    operations(row) / row.median_us * 1e-6
+}
+
 /// Returns the unit of a measured point's size.
 pub fn unit(row: &MeasuredPoint) -> Unit {
     Subject::find(&row.algorithm).map_or(Unit::Elements, Subject::unit)

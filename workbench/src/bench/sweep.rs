@@ -166,6 +166,7 @@ pub fn sweeps(subject: Subject, scope: Scope) -> Vec<Sweep> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::algorithm::Unit;
 
     #[test]
     fn sizes_are_small_in_the_simulator_and_few_in_a_hurry() {
@@ -177,7 +178,11 @@ mod tests {
             for (quick, simulated) in [(true, true), (false, true), (true, false), (false, false)] {
                 let all = sweeps(subject, Scope { quick, simulated });
                 let max = all.iter().flat_map(|sweep| &sweep.shapes).map(|shape| shape.elements()).max().unwrap();
-                let least = if simulated { 1 << 12 } else { 1 << 28 };
+                let least = match (simulated, subject.unit()) {
+                    (true, _) => 1 << 12,
+                    (false, Unit::Operations) => 1 << 24,
+                    (false, _) => 1 << 28,
+                };
                 assert!(max >= least && (!simulated || max <= 1 << 16), "{subject:?}: {max}");
                 let points: usize = all.iter().map(Sweep::points).sum();
                 assert!(points <= if quick { 36 } else { 400 }, "{subject:?}: {points}");

@@ -139,6 +139,32 @@ pub fn places<'a>(mutations: impl IntoIterator<Item = &'a MutationEntry>, folder
     mutations.into_iter().map(place).filter(|(file, _)| file.starts_with(folder)).collect()
 }
 
+/// A synchronisation whose deletion no case reports: its file, the kernel, and the reason why the kernel does not need
+/// it.
+#[derive(Clone, Copy, Debug)]
+pub struct RedundantSync {
+    /// The path of the source file from the root of the workspace.
+    pub file: &'static str,
+    /// The name of the kernel function.
+    pub kernel: &'static str,
+    /// The reason why the kernel does not need the synchronisation.
+    pub argument: &'static str,
+}
+
+/// The synchronisations whose deletion need not be reported. The list should be empty.
+pub const REDUNDANT: &[RedundantSync] = &[RedundantSync {
+    file: "gpu/src/matmul_warpgroup/wgmma.rs",
+    kernel: "matmul_wgmma",
+    argument: "a thread that waits for a product waits for the parts of all warps of its warpgroup",
+}];
+
+impl RedundantSync {
+    /// Returns true if `mutation` is the deletion of a synchronisation of this file and kernel.
+    pub fn is_of(&self, mutation: &MutationEntry) -> bool {
+        self.file == mutation.file && self.kernel == mutation.kernel
+    }
+}
+
 /// The report on all synchronisations, in its JSON form.
 #[derive(Serialize, Debug)]
 pub struct MutationReport {

@@ -1,60 +1,88 @@
-//! The cases of the matrix product: every rung with each type, all layouts, sizes that are not whole tiles, batches and
-//! epilogues.
+//! The cases of the matrix product: every rung, with sizes that are not whole tiles, batches and epilogues.
 
 use cuda_std::Ladder;
 use gridstride::matmul::MatmulRung;
 
-use super::trial::{TYPES, Trial};
+use super::trial::{TYPES, Trial, Types};
 use crate::case::{Case, Stage};
 
-/// Returns the cases of every rung, with each type that it is built for.
+/// The names of the types of the cases: one per number of bytes. The synchronisations of a kernel do not depend on the
+/// other properties of a type.
+const CHECKED: [&str; 4] = ["f32", "f64", "bf16", "i8"];
+
+/// Returns the cases of every rung, with each of the types that it is built for.
 pub fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for &rung in MatmulRung::ALL {
-        for types in TYPES.iter().filter(|types| types.is_built(rung)) {
-            for (what, trials) in [("all layouts", &LAYOUTS[..]), ("batches, epilogues and any start", &OTHERS)] {
-                let work = move |stage: &Stage| {
-                    let mut trials = trials.iter().map(|trial| Trial { rung: Some(rung), ..*trial });
-                    trials.try_for_each(|trial| (types.run)(&trial, &stage.device))
-                };
-                let name = format!("{}, {what}", types.name);
-                cases.push(Case::new("matmul", rung.name(), families(rung), name, work));
-            }
-            if rung == MatmulRung::SplitK {
-                let work =
-                    |stage: &Stage| (types.run)(&Trial { rung: Some(MatmulRung::SplitK), ..SPLIT }, &stage.device);
-                let name = format!("{}, two parts or more", types.name);
-                cases.push(Case::new("matmul", rung.name(), families(rung), name, work));
-            }
+        let is_checked = |types: &&Types| CHECKED.contains(&types.name) && types.is_built(rung);
+        for types in TYPES.iter().filter(is_checked) {
+            let work = move |stage: &Stage| {
+                let mut trials = trials(rung, types.bytes).into_iter();
+                trials.try_for_each(|trial| (types.run)(&Trial { rung: Some(rung), ..trial }, &stage.device))
+            };
+            cases.push(Case::new("matmul", rung.name(), families(rung), types.name, work));
         }
     }
     cases
 }
 
-/// Returns the kernels that a product by the rung launches, with those that precede or follow the rung's own.
+/// Returns the kernels that the trials of a rung launch, the rung's own first.
 fn families(rung: MatmulRung) -> &'static [&'static str] {
     match rung {
+        MatmulRung::AsyncCopies => &["matmul_async_copies", "matmul_pack"],
         MatmulRung::MmaSync => &["matmul_mma_sync", "matmul_pack"],
-        MatmulRung::SplitK => &["matmul_clustered", "matmul_combine"],
+        MatmulRung::Wgmma => &["matmul_wgmma", "matmul_pack"],
+        MatmulRung::Pipelined => &["matmul_pipelined", "matmul_pack"],
+        MatmulRung::Clustered => &["matmul_clustered", "matmul_pack"],
+        MatmulRung::SplitK => &["matmul_clustered", "matmul_combine", "matmul_pack"],
         _ => rung.families(),
     }
 }
 
+/// Returns the trials of a rung with elements of `bytes` bytes. The longest sums fill each stage of shared memory twice.
+/// The simulated device has two multiprocessors, so a product of two tiles has the large tiles of a rung, and a product
+/// of one tile has the small ones.
+fn trials(rung: MatmulRung, bytes: usize) -> Vec<Trial> {
+    let k = |steps: usize, step_bytes: usize| (steps * step_bytes / bytes).next_multiple_of(16);
+    match rung {
+        MatmulRung::Naive | MatmulRung::Tile | MatmulRung::Padded => {
+            vec![Trial::new([17, 20, 18]), Trial { sizes: [3, 18, 17], ..GENERAL }]
+        }
+        MatmulRung::RegisterBlocks => vec![Trial::new([20, 70, 18]), Trial { sizes: [130, 5, 9], ..GENERAL }],
+        MatmulRung::AsyncCopies => {
+            // An instance for each pair of layouts.
+            let first = Trial::new([20, 20, k(3, 64) + 3]);
+            let of = |a, b| Trial { is_transposed: [a, b, false], ..first };
+            let packed = Trial { sizes: [17, 3, 20], ..GENERAL };
+            vec![first, of(false, true), of(true, false), of(true, true), packed]
+        }
+        MatmulRung::MmaSync => vec![Trial::new([17, 20, k(5, 64)]), Trial { sizes: [130, 5, k(1, 64) + 3], ..GENERAL }],
+        MatmulRung::Wgmma => vec![Trial::new([16, 20, k(1, 128)]), Trial { sizes: [17, 5, k(2, 128) + 3], ..GENERAL }],
+        MatmulRung::Pipelined => {
+            let transposed = Trial { is_transposed: [true, false, false], ..Trial::new([16, 20, k(5, 128)]) };
+            vec![transposed, Trial { sizes: [17, 5, k(1, 128) + 3], batch: 1, ..GENERAL }]
+        }
+        MatmulRung::Clustered => {
+            // A cluster multiplies and stores two tiles.
+            let stored = Trial { is_transposed: [true, false, false], batch: 2, ..Trial::new([16, 48, k(4, 128)]) };
+            vec![stored, Trial { sizes: [17, 5, k(1, 128) + 3], batch: 1, ..GENERAL }]
+        }
+        MatmulRung::SplitK => vec![SPLIT],
+    }
+}
+
 /// A product whose sums can be split: *k* is at least two steps of every type.
-pub(crate) const SPLIT: Trial = Trial { factors: [2, -1], has_bias: true, ..Trial::new([20, 33, 256]) };
+const SPLIT: Trial = Trial { factors: [2, -1], has_bias: true, ..Trial::new([20, 33, 256]) };
 
-const TRIAL: Trial = Trial::new([37, 45, 70]);
-
-const LAYOUTS: [Trial; 4] = [
-    TRIAL,
-    Trial { is_transposed: [false, true, false], ..TRIAL },
-    Trial { is_transposed: [true, false, false], ..TRIAL },
-    Trial { is_transposed: [true, true, false], ..TRIAL },
-];
-
-const OTHERS: [Trial; 4] = [
-    Trial { sizes: [130, 20, 64], factors: [2, -1], has_bias: true, has_relu: true, ..TRIAL },
-    Trial { sizes: [3, 133, 16], batch: 2, gaps: [5, 1, 3], is_transposed: [false, true, true], ..TRIAL },
-    Trial { sizes: [9, 10, 33], batch: 2, is_b_shared: true, starts: [1, 3, 1], ..TRIAL },
-    Trial { sizes: [2, 3, 0], factors: [1, 2], has_bias: true, ..TRIAL },
-];
+/// A batch of products of transposed matrices with gaps that begin at any element, and all steps of the epilogue.
+const GENERAL: Trial = Trial {
+    is_transposed: [true, false, true],
+    gaps: [5, 1, 3],
+    starts: [1, 3, 1],
+    batch: 2,
+    is_b_shared: true,
+    factors: [2, -1],
+    has_bias: true,
+    has_relu: true,
+    ..Trial::new([0; 3])
+};

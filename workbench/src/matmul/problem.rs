@@ -1,15 +1,15 @@
 //! The implementation of [`Algorithm`] for the matrix product.
 
-use cuda_std::{Ladder, Rung, bf16, f16};
+use cuda_std::{ArgumentId, Ladder, Rung, bf16, f16};
 use launch::{Device, Held, Queue, Resources as _};
 
 use super::reference::Product;
 use crate::algorithm::{
-    Aim, Algorithm, Fact, Measurement, Options, Problem, ProblemOption, Purpose, Shape, Size, Sizes, Target, Unit,
+    Aim, Algorithm, Fact, Measurement, Options, Other, Problem, ProblemOption, Purpose, Shape, Size, Sizes, Target, Unit,
     rung_of,
 };
 use crate::deviation::Deviation;
-use crate::error::WorkbenchError;
+use crate::error::{WorkbenchError, invalid};
 use crate::inputs::RandomVector;
 use crate::vectors::{Computation, HostVector, Layout, Layouts, VectorProblem, Vectors, typed};
 use gridstride::matmul::{
@@ -73,6 +73,11 @@ impl Algorithm for MatmulAlgorithm {
         TYPES.to_vec()
     }
 
+    fn default_type(&self, rung: &Rung) -> Option<NumberType> {
+        // Tensor cores multiply no f32.
+        rung.entry(&[ArgumentId::of::<f32>()]).is_none().then_some(NumberType::Bf16)
+    }
+
     fn default_shape(&self, _rung: Option<&Rung>, purpose: Purpose) -> Shape {
         let side = match purpose {
             Purpose::Explain => 128,
@@ -116,6 +121,52 @@ impl Algorithm for MatmulAlgorithm {
             squares("bf16").variant("tn", tn),
         ]
     }
+
+    fn others(&self) -> &'static [Other] {
+        // All types have a product by tensor cores with this option.
+        const TF32: &[(&str, &str)] = &[("tf32", "")];
+        const {
+            &[
+                Other {
+                    name: "pack",
+                    idea: "Copies an operand to rows along k that begin at multiples of 16 bytes, as tensor cores need it.",
+                    families: &["matmul_pack"],
+                    shape: Shape::plane(128, 128),
+                    options: TF32,
+                    run: |device, shape, options| run(device, shape, options, MatmulRung::MmaSync),
+                },
+                Other {
+                    name: "combine",
+                    idea: "Adds the parts of split sums in a fixed order.",
+                    families: &["matmul_combine"],
+                    shape: Shape::plane(128, 128),
+                    options: TF32,
+                    run: |device, shape, options| {
+                        let (k, number) = (shape.size().width, options.element_type("matmul", &TYPES)?);
+                        let step = SPLIT_BYTES / number.bytes();
+                        if k < 2 * step || !k.is_multiple_of(step) {
+                            let least = 2 * step;
+                            return invalid!(
+                                "sums of {k} products of {number} are not split: use a width of {least}, or a larger \
+                                 multiple of {step}"
+                            );
+                        }
+                        run(device, shape, options, MatmulRung::SplitK)
+                    },
+                },
+            ]
+        }
+    }
+}
+
+/// The number of bytes along *k* of a step of the kernels for warpgroups. Sums are split between steps.
+const SPLIT_BYTES: usize = 128;
+
+/// Runs a product by `rung`.
+fn run(device: &Device, shape: Shape, options: &Options, rung: MatmulRung) -> Result<(), WorkbenchError> {
+    let problem = MatmulAlgorithm.problem(shape, options)?;
+    problem.check(device, rung.rung())?;
+    problem.inputs(device)?.prepare(rung.rung())?.run(device.queue())
 }
 
 /// The problem of multiplying two matrices of random elements.
@@ -206,6 +257,11 @@ impl VectorProblem for MatmulProblem {
         let Layouts { x, y, .. } = self.layouts();
         let bytes = |vector: Layout| (vector.len as u64).saturating_mul(vector.number.bytes() as u64);
         bytes(x).saturating_add(bytes(y))
+    }
+
+    fn counted_operations(&self) -> Option<u64> {
+        // A multiplication and an addition for each summand.
+        Some(self.sizes.iter().fold(2, |product: u64, &size| product.saturating_mul(size as u64)))
     }
 
     fn supports(&self, device: &Device, rung: &Rung) -> Result<(), WorkbenchError> {

@@ -52,6 +52,8 @@ integral! {
 pub struct Types {
     /// The name, such as "f16 to f32".
     pub name: &'static str,
+    /// The number of bytes of an element of *A* or *B*.
+    pub bytes: usize,
     /// The types as which kernels may multiply the operands.
     operands: [ArgumentId; 2],
     result: ArgumentId,
@@ -64,11 +66,13 @@ macro_rules! types {
         /// The types of all products.
         pub static TYPES: &[Types] = &[$(Types {
             name: $name,
+            bytes: size_of::<$type>(),
             operands: [ArgumentId::of::<$type>(), ArgumentId::of::<$other>()],
             result: ArgumentId::of::<$result>(),
             run: |trial, device| trial.run::<$type, $result>(device),
         }),*, Types {
             name: "tf32",
+            bytes: size_of::<tf32>(),
             operands: [ArgumentId::of::<tf32>(); 2],
             result: ArgumentId::of::<f32>(),
             run: |trial, device| Trial { tf32: true, ..*trial }.run::<f32, f32>(device),

@@ -55,7 +55,7 @@ impl Subject {
             is_rung: true,
             run: Box::new(move |device, wanted| {
                 let shape = wanted.shape(algorithm, algorithm.default_shape(Some(rung), Purpose::Explain))?;
-                let problem = algorithm.problem(shape, &wanted.options(algorithm)?)?;
+                let problem = algorithm.problem(shape, &wanted.options(algorithm, Some(rung))?)?;
                 problem.check(device, rung)?;
                 problem.inputs(device)?.prepare(rung)?.run(device.queue())?;
                 Ok(named(&*problem))
@@ -73,7 +73,7 @@ impl Subject {
             is_rung: false,
             run: Box::new(move |device, wanted| {
                 let shape = wanted.shape(algorithm, other.shape)?;
-                let mut options = wanted.options(algorithm)?;
+                let mut options = wanted.options(algorithm, None)?;
                 other.options.iter().for_each(|&(name, value)| options.set(name, value));
                 let problem = algorithm.problem(shape, &options)?;
                 (other.run)(device, shape, &options)?;
@@ -164,10 +164,10 @@ impl Wanted {
         }
     }
 
-    /// Returns the algorithm's options, with the selected values of `--type`, `--op` and `--from`.
-    fn options(&self, algorithm: &dyn Algorithm) -> Result<Options, WorkbenchError> {
+    /// Returns the algorithm's options for `rung`, with the selected values of `--type`, `--op` and `--from`.
+    fn options(&self, algorithm: &dyn Algorithm, rung: Option<&Rung>) -> Result<Options, WorkbenchError> {
         let takes = |option: ProblemOption| algorithm.options().iter().any(|taken| taken.name == option.name);
-        let mut options = Options::defaults(algorithm.options());
+        let mut options = algorithm.default_options(rung);
         if let Some(element) = &self.element {
             if !takes(ProblemOption::NUMBER) {
                 return invalid!("{} has no element types to choose from: leave out --type", algorithm.name());
@@ -227,7 +227,8 @@ pub struct Chosen {
     pub family: Option<&'static str>,
 }
 
-/// Finds the subjects that `name` selects: an algorithm, a rung (`padded` or `transpose/padded`), or a kernel function.
+/// Finds the subjects that `name` selects: an algorithm, a rung (`copy_tile` or
+/// `transpose/copy_tile`), or a kernel function.
 ///
 /// # Errors
 /// [`ExplainError::Usage`] if nothing has that name, or if several algorithms have a rung of that name.

@@ -76,6 +76,11 @@ pub(crate) trait VectorProblem: Send + Sync {
         (x.len as u64).saturating_mul(accesses * x.number.bytes() as u64)
     }
 
+    /// Implements [`Problem::operations`].
+    fn counted_operations(&self) -> Option<u64> {
+        None
+    }
+
     /// Returns the number of bytes of a rung's temporary storage.
     fn workspace_bytes(&self, _device: &Device, _rung: &Rung) -> u64 {
         0
@@ -133,6 +138,10 @@ impl<P: VectorProblem> Problem for P {
 
     fn bytes(&self) -> u64 {
         self.moved_bytes()
+    }
+
+    fn operations(&self) -> Option<u64> {
+        self.counted_operations()
     }
 
     fn memory_bytes(&self, device: &Device, rungs: &[&Rung]) -> u64 {
