@@ -39,9 +39,9 @@ fn families(rung: MatmulRung) -> &'static [&'static str] {
     }
 }
 
-/// Returns the trials of a rung with elements of `bytes` bytes. The longest sums fill each stage of shared memory twice.
-/// The simulated device has two multiprocessors, so a product of two tiles has the large tiles of a rung, and a product
-/// of one tile has the small ones.
+/// Returns the trials of a rung with elements of `bytes` bytes. The longest sums fill each stage of shared memory
+/// twice. The simulated device has two multiprocessors, so a product of two tiles has the large tiles of a rung, and a
+/// product of one tile has the small ones.
 fn trials(rung: MatmulRung, bytes: usize) -> Vec<Trial> {
     let k = |steps: usize, step_bytes: usize| (steps * step_bytes / bytes).next_multiple_of(16);
     match rung {
