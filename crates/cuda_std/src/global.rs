@@ -5,7 +5,7 @@
 
 use core::marker::PhantomData;
 
-use crate::atomic::{Atomic, Place, Scope};
+use crate::atomic::Place;
 use crate::backend::{self, Owner};
 use crate::{DeviceCopy, Element};
 
@@ -161,6 +161,18 @@ macro_rules! common_methods {
             unsafe { backend::global_load_streaming(self.pointer.add(index)) }
         }
 
+        /// Loads element `index` like [`load_streaming`](Self::load_streaming), but without checks on a GPU.
+        ///
+        /// # Safety
+        /// `index` must be below [`len`](Self::len).
+        #[inline(always)]
+        #[track_caller]
+        pub unsafe fn load_streaming_unchecked(&self, index: usize) -> T {
+            self.check_in_simulator(index);
+            // SAFETY: the caller guarantees that the index is in bounds.
+            unsafe { backend::global_load_streaming(self.pointer.add(index)) }
+        }
+
         /// Loads element `index` by a volatile access (`ld.volatile.global`): the compiler neither reuses an earlier
         /// value nor removes the load. An element that consists of several numbers takes several loads.
         ///
@@ -240,7 +252,7 @@ macro_rules! common_methods {
 
         #[inline(always)]
         #[track_caller]
-        fn check_in_simulator(&self, index: usize) {
+        pub(crate) fn check_in_simulator(&self, index: usize) {
             if backend::CHECKS_EVERY_ACCESS {
                 self.check(index);
             }
@@ -381,20 +393,5 @@ impl<'a, T: DeviceCopy> GlobalMut<'a, T> {
         self.check(index);
         // SAFETY: the index was checked.
         Place::Global(unsafe { self.pointer.add(index) })
-    }
-
-    /// Loads element `index` like [`load_relaxed`](Self::load_relaxed), but without checks on a GPU.
-    ///
-    /// # Safety
-    /// `index` must be below [`len`](Self::len).
-    #[inline(always)]
-    #[track_caller]
-    pub unsafe fn load_relaxed_unchecked(&self, index: usize) -> T
-    where
-        T: Atomic,
-    {
-        self.check_in_simulator(index);
-        // SAFETY: the caller guarantees that the index is in bounds.
-        unsafe { backend::atomic_load(Place::Global(self.pointer.add(index)), false, Scope::Device) }
     }
 }

@@ -1,5 +1,7 @@
 //! Declared races, and relaxed accesses of elements for which there are no atomic updates.
 
+use crate::atomic::{Atomic, Place, Scope};
+use crate::backend;
 use crate::half::{bf16, f16};
 use crate::{DeviceCopy, Global, GlobalMut, Shared};
 
@@ -87,3 +89,20 @@ macro_rules! relaxed {
 }
 
 relaxed! { u8 i8 bool u16 i16 f16 bf16 }
+
+impl<T: DeviceCopy> GlobalMut<'_, T> {
+    /// Loads element `index` like [`load_relaxed`](Self::load_relaxed), but without checks on a GPU.
+    ///
+    /// # Safety
+    /// `index` must be below [`len`](Self::len).
+    #[inline(always)]
+    #[track_caller]
+    pub unsafe fn load_relaxed_unchecked(&self, index: usize) -> T
+    where
+        T: Atomic,
+    {
+        self.check_in_simulator(index);
+        // SAFETY: the caller guarantees that the index is in bounds.
+        unsafe { backend::atomic_load(Place::Global(self.as_ptr().add(index)), false, Scope::Device) }
+    }
+}

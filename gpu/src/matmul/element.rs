@@ -1,30 +1,40 @@
 //! The element types of a product, and the types of its sums.
 
+use cuda_std::tensor::matrix::ldmatrix_unchecked;
 use cuda_std::tensor::mma::{A, Accumulator, B, Fragment};
 use cuda_std::tensor::tf32;
-use cuda_std::{Element, GpuFloat, bf16, e4m3, e5m2, f16};
+use cuda_std::{Element, GpuFloat, Shared, bf16, e4m3, e5m2, f16};
 
 /// An element type of *A* and *B*.
 pub trait Operand: Element {
     /// The type of the sums.
     type Sum: Sum;
 
-    /// The number of rows of *A* in a product of [`multiply`](Self::multiply).
-    const ROWS: usize = 16;
-
     /// Converts to the type of the sums, without rounding.
     fn widen(self) -> Self::Sum;
 
-    /// Returns `left`·`right` + `sums` by `mma.sync`. The arguments are the calling lane's registers of matrices with
-    /// [`ROWS`](Self::ROWS) rows and 8 columns. `left` and `right` have 32 bytes along *k*. Returns `sums` for a type
-    /// without such a product.
-    fn multiply(left: [u32; 4], right: [u32; 2], sums: [Self::Sum; 4]) -> [Self::Sum; 4];
+    /// A lane's registers of a fragment of *A* with 16 rows, or of two adjacent fragments of *B* with 8 columns each. A
+    /// fragment has 32 bytes along *k*.
+    type Registers: Copy;
 
-    /// Rounds the elements of a register that was loaded from memory, if memory has a wider type.
-    #[inline(always)]
-    fn rounded(register: u32) -> u32 {
-        register
-    }
+    /// The registers of fragments of zeros.
+    const ZERO_REGISTERS: Self::Registers;
+
+    /// Loads the calling lane's registers from element `offset` of `tile` on. The rows (or columns, for *B*) of the
+    /// tile begin `pitch` elements apart.
+    ///
+    /// # Safety
+    /// `tile` must have the fragment.
+    unsafe fn load(tile: Shared<Self>, offset: usize, pitch: usize) -> Self::Registers;
+
+    /// Returns `left`·`right` + `sums` by `mma.sync`, or `sums` for a type without such a product. The product takes
+    /// one fragment along *k*, or two of `f64`. `half` is the number of the fragment of *B* in `right`.
+    fn multiply(
+        left: [Self::Registers; 2],
+        right: [Self::Registers; 2],
+        half: usize,
+        sums: [Self::Sum; 4],
+    ) -> [Self::Sum; 4];
 }
 
 /// A type of sums: `f32`, `f64`, or `i32` with wrapping arithmetic.
@@ -58,15 +68,30 @@ pub trait Output<S>: Element {
     fn to_sum(self) -> S;
 }
 
-/// Returns `$left`·`$right` + `$sums` by the product of fragments with `$k` elements along *k*.
+/// Defines the products of a type whose fragments `ldmatrix` loads. The product has `$k` elements along *k*.
 macro_rules! product {
-    ($type:ident $sum:ident $k:literal $left:ident $right:ident $sums:ident) => {
-        Fragment::<A, $type, 16, $k>::from_registers($left)
-            .multiply_add(
-                Fragment::<B, $type, $k, 8>::from_registers($right),
-                Accumulator::<$sum, 16, 8>::from_registers($sums),
-            )
-            .registers()
+    ($type:ident $sum:ident $k:literal |$register:ident| $rounded:expr) => {
+        type Registers = [u32; 4];
+
+        const ZERO_REGISTERS: [u32; 4] = [0; 4];
+
+        #[inline(always)]
+        unsafe fn load(tile: Shared<Self>, offset: usize, _: usize) -> [u32; 4] {
+            // SAFETY: by this function's contract, the tile has the lane's row of the fragment.
+            let [a, b, c, d] = unsafe { ldmatrix_unchecked(tile, offset) };
+            let rounded = |$register: u32| $rounded;
+            [rounded(a), rounded(b), rounded(c), rounded(d)]
+        }
+
+        #[inline(always)]
+        fn multiply([left, _]: [[u32; 4]; 2], [right, _]: [[u32; 4]; 2], half: usize, sums: [$sum; 4]) -> [$sum; 4] {
+            Fragment::<A, $type, 16, $k>::from_registers(left)
+                .multiply_add(
+                    Fragment::<B, $type, $k, 8>::from_registers([right[2 * half], right[2 * half + 1]]),
+                    Accumulator::<$sum, 16, 8>::from_registers(sums),
+                )
+                .registers()
+        }
     };
 }
 
@@ -75,21 +100,15 @@ macro_rules! operands {
         impl Operand for $type {
             type Sum = $sum;
 
-            operands! { @widen $sum |$value| $widened }
-
             #[inline(always)]
-            fn multiply(left: [u32; 4], right: [u32; 2], sums: [$sum; 4]) -> [$sum; 4] {
-                product!($type $sum $k left right sums)
+            fn widen(self) -> $sum {
+                let $value = self;
+                $widened
             }
+
+            product! { $type $sum $k |register| register }
         }
     )*};
-    (@widen $sum:ident |$value:ident| $widened:expr) => {
-        #[inline(always)]
-        fn widen(self) -> $sum {
-            let $value = self;
-            $widened
-        }
-    };
 }
 
 operands! {
@@ -103,10 +122,20 @@ operands! {
 impl Operand for f32 {
     type Sum = f32;
 
-    operands! { @widen f32 |value| value }
+    type Registers = ();
+
+    const ZERO_REGISTERS: () = ();
 
     #[inline(always)]
-    fn multiply(_: [u32; 4], _: [u32; 2], sums: [f32; 4]) -> [f32; 4] {
+    fn widen(self) -> f32 {
+        self
+    }
+
+    #[inline(always)]
+    unsafe fn load(_: Shared<f32>, _: usize, _: usize) {}
+
+    #[inline(always)]
+    fn multiply(_: [(); 2], _: [(); 2], _: usize, sums: [f32; 4]) -> [f32; 4] {
         sums
     }
 }
@@ -114,36 +143,57 @@ impl Operand for f32 {
 impl Operand for tf32 {
     type Sum = f32;
 
-    operands! { @widen f32 |value| Self::from_f32(value.to_f32()).to_f32() }
-
     #[inline(always)]
-    fn multiply(left: [u32; 4], right: [u32; 2], sums: [f32; 4]) -> [f32; 4] {
-        product!(tf32 f32 8 left right sums)
+    fn widen(self) -> f32 {
+        Self::from_f32(self.to_f32()).to_f32()
     }
 
-    #[inline(always)]
-    fn rounded(register: u32) -> u32 {
-        Self::from_f32(f32::from_bits(register)).to_f32().to_bits()
-    }
+    product! { tf32 f32 8 |register| Self::from_f32(f32::from_bits(register)).to_f32().to_bits() }
 }
 
 impl Operand for f64 {
     type Sum = f64;
 
-    const ROWS: usize = 8;
+    /// The elements of the upper 8 rows and of the lower ones, or those of both fragments of *B*.
+    type Registers = [f64; 2];
 
-    operands! { @widen f64 |value| value }
+    const ZERO_REGISTERS: [f64; 2] = [0.0; 2];
 
     #[inline(always)]
-    fn multiply([low, high, ..]: [u32; 4], right: [u32; 2], [a, b, ..]: [f64; 4]) -> [f64; 4] {
-        let number = |[low, high]: [u32; 2]| [f64::from_bits(u64::from(high) << 32 | u64::from(low))];
-        let [a, b] = Fragment::<A, f64, 8, 4>::from_registers(number([low, high]))
+    fn widen(self) -> f64 {
+        self
+    }
+
+    #[inline(always)]
+    unsafe fn load(tile: Shared<f64>, offset: usize, pitch: usize) -> [f64; 2] {
+        // SAFETY: by this function's contract, the tile has both elements.
+        unsafe { [tile.load_unchecked(offset), tile.load_unchecked(offset + 8 * pitch)] }
+    }
+
+    #[inline(always)]
+    fn multiply([[a, b], [c, d]]: [[f64; 2]; 2], right: [[f64; 2]; 2], half: usize, sums: [f64; 4]) -> [f64; 4] {
+        let [x, y] = [right[0][half], right[1][half]];
+        #[cfg(target_feature = "sm_90")]
+        return Fragment::<A, f64, 16, 8>::from_registers([a, b, c, d])
             .multiply_add(
-                Fragment::<B, f64, 4, 8>::from_registers(number(right)),
-                Accumulator::<f64, 8, 8>::from_registers([a, b]),
+                Fragment::<B, f64, 8, 8>::from_registers([x, y]),
+                Accumulator::<f64, 16, 8>::from_registers(sums),
             )
             .registers();
-        [a, b, 0.0, 0.0]
+        #[cfg(not(target_feature = "sm_90"))]
+        {
+            let product = |left, right, sums| {
+                Fragment::<A, f64, 8, 4>::from_registers([left])
+                    .multiply_add(
+                        Fragment::<B, f64, 4, 8>::from_registers([right]),
+                        Accumulator::<f64, 8, 8>::from_registers(sums),
+                    )
+                    .registers()
+            };
+            let [upper, lower] = [[sums[0], sums[1]], [sums[2], sums[3]]];
+            let ([e, f], [g, h]) = (product(c, y, product(a, x, upper)), product(d, y, product(b, x, lower)));
+            [e, f, g, h]
+        }
     }
 }
 

@@ -11,6 +11,7 @@ mod epilogue;
 mod problem;
 pub(crate) mod staging;
 pub mod tuning;
+pub(crate) mod warp_tiles;
 
 pub use element::{Operand, Output, Sum};
 pub use epilogue::{Epilogue, Linear};
@@ -43,12 +44,9 @@ cuda_std::ladder! {
             /// 8 × 8 elements of C per thread in registers.
             register_blocks = register_blocks::matmul_register_blocks<8> + register_blocks::matmul_register_blocks<4>,
             /// Copies to shared memory that proceed during the multiplications, and fragments of 16 bytes.
-            async_copies = crate::matmul_tensor::matmul_async_copies<1, 0>
-            + crate::matmul_tensor::matmul_async_copies<0, 0>
-            + crate::matmul_tensor::matmul_async_copies<0, 1>
-            + crate::matmul_tensor::matmul_async_copies<1, 1>,
+            async_copies = crate::matmul_tensor::matmul_async_copies,
             /// By a warp's instructions for tensor cores (`mma.sync`).
-            mma_sync = crate::matmul_tensor::matmul_mma_sync<2> + crate::matmul_tensor::matmul_mma_sync<4>,
+            mma_sync = crate::matmul_tensor::matmul_mma_sync + crate::matmul_warpgroup::matmul_mma_double,
         }
         /// By the instructions of a warpgroup for tensor cores, whose operands are in shared memory.
         wgmma = crate::matmul_warpgroup::matmul_wgmma,
@@ -62,5 +60,6 @@ cuda_std::ladder! {
     also {
         pack::matmul_pack,
         combine::matmul_combine,
+        vector::matmul_vector,
     }
 }

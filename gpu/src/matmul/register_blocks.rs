@@ -68,9 +68,9 @@ pub fn matmul_register_blocks<T: Operand, C: Output<T::Sum>, E: Epilogue<T::Sum,
         let mut i = 0;
         while i < STEP {
             // SAFETY: each tile has `STEP` rows of more than `16 * W` elements, and both coordinates are below 16.
-            let left = unsafe { fragment::<_, W>(tile_a, i * vectors, 0, thread / 16) };
+            let left = unsafe { fragment::<_, W, 16>(tile_a, i * vectors, 0, thread / 16) };
             // SAFETY: each tile has `STEP` rows of more than `16 * W` elements, and both coordinates are below 16.
-            let right = unsafe { fragment::<_, W>(tile_b, i * vectors, 0, thread % 16) };
+            let right = unsafe { fragment::<_, W, 16>(tile_b, i * vectors, 0, thread % 16) };
             for i in 0..W {
                 for j in 0..W {
                     sums[i][j] = left[i].multiply_add(right[j], sums[i][j]);
@@ -83,7 +83,7 @@ pub fn matmul_register_blocks<T: Operand, C: Output<T::Sum>, E: Epilogue<T::Sum,
     }
     let target = Target { problem, c, bias, epilogue, batch, row, column };
     // SAFETY: `assert_views` has checked that the view has all elements of C, and the block has 256 threads.
-    unsafe { target.finish_square([thread / 16, thread % 16], tiles, sums) };
+    unsafe { target.finish_blocks::<_, W, W, 16>([thread / 16, thread % 16], tiles, sums) };
 }
 
 /// The elements that a thread copies of an operand's part of a step: `side` rows (or columns, for *B*) of [`STEP`]

@@ -13,21 +13,22 @@ pub(crate) const fn per_vector(size: usize) -> usize {
     16 / size
 }
 
-/// Returns the position of element `i` of thread `thread` of 16 in a row of a tile. Each thread has vectors of 16 bytes
-/// that are 16 vectors apart, so that the vectors of neighbouring threads are in different banks.
+/// Returns the position of element `i` of thread `thread` of `threads` in a row of a tile. Each thread has vectors of
+/// 16 bytes that are `threads` vectors apart, so that the vectors of neighbouring threads are in different banks.
 #[inline(always)]
-pub(crate) const fn position(size: usize, thread: usize, i: usize) -> usize {
+const fn position(size: usize, threads: usize, thread: usize, i: usize) -> usize {
     let v = per_vector(size);
-    i / v * 16 * v + thread * v + i % v
+    i / v * threads * v + thread * v + i % v
 }
 
-/// Loads the `W` elements of `thread` in the row of a tile that begins at vector `first + offset` of 16 bytes. Elements
-/// have 4 or 8 bytes. If `offset` is constant, it becomes a part of the load instruction.
+/// Loads the `W` elements of `thread` of `THREADS` in the row of a tile that begins at vector `first + offset` of 16
+/// bytes, arranged as by [`position`]. Elements have 4 or 8 bytes. If `offset` is constant, it becomes a part of the
+/// load instruction.
 ///
 /// # Safety
-/// `tile` must have `16 * W` elements from the vector on, and `thread` must be below 16.
+/// `tile` must have `THREADS * W` elements from the vector on, and `thread` must be below `THREADS`.
 #[inline(always)]
-pub(crate) unsafe fn fragment<S: Element, const W: usize>(
+pub(crate) unsafe fn fragment<S: Element, const W: usize, const THREADS: usize>(
     tile: Shared<S>,
     first: usize,
     offset: usize,
@@ -40,7 +41,7 @@ pub(crate) unsafe fn fragment<S: Element, const W: usize>(
         let vectors = unsafe { vectors.part_unchecked(first + thread, vectors.len() - first - thread) };
         for piece in 0..W / 4 {
             // SAFETY: by this function's contract, the tile has the vector.
-            let vector = unsafe { vectors.load_unchecked(offset + piece * 16) };
+            let vector = unsafe { vectors.load_unchecked(offset + piece * THREADS) };
             for i in 0..4 {
                 elements[4 * piece + i] = vector[i];
             }
@@ -51,7 +52,7 @@ pub(crate) unsafe fn fragment<S: Element, const W: usize>(
         let vectors = unsafe { vectors.part_unchecked(first + thread, vectors.len() - first - thread) };
         for piece in 0..W / 2 {
             // SAFETY: by this function's contract, the tile has the vector.
-            let vector = unsafe { vectors.load_unchecked(offset + piece * 16) };
+            let vector = unsafe { vectors.load_unchecked(offset + piece * THREADS) };
             for i in 0..2 {
                 elements[2 * piece + i] = vector[i];
             }
@@ -63,22 +64,27 @@ pub(crate) unsafe fn fragment<S: Element, const W: usize>(
 /// Stores the `W` elements that [`fragment`] loads.
 ///
 /// # Safety
-/// `tile` must have `16 * W` elements from vector `first` on, and `thread` must be below 16.
+/// `tile` must have `THREADS * W` elements from vector `first` on, and `thread` must be below `THREADS`.
 #[inline(always)]
-unsafe fn store_fragment<S: Element, const W: usize>(tile: Shared<S>, first: usize, thread: usize, elements: [S; W]) {
+unsafe fn store_fragment<S: Element, const W: usize, const THREADS: usize>(
+    tile: Shared<S>,
+    first: usize,
+    thread: usize,
+    elements: [S; W],
+) {
     if size_of::<S>() == 4 {
         let vectors = tile.cast::<[S; 4]>();
         for piece in 0..W / 4 {
             let vector = core::array::from_fn(|i| elements[4 * piece + i]);
             // SAFETY: by this function's contract, the tile has the vector.
-            unsafe { vectors.store_unchecked(first + piece * 16 + thread, vector) };
+            unsafe { vectors.store_unchecked(first + piece * THREADS + thread, vector) };
         }
     } else {
         let vectors = tile.cast::<[S; 2]>();
         for piece in 0..W / 2 {
             let vector = core::array::from_fn(|i| elements[2 * piece + i]);
             // SAFETY: by this function's contract, the tile has the vector.
-            unsafe { vectors.store_unchecked(first + piece * 16 + thread, vector) };
+            unsafe { vectors.store_unchecked(first + piece * THREADS + thread, vector) };
         }
     }
 }
@@ -181,33 +187,38 @@ impl<C: Element, E> Target<'_, C, E> {
         });
     }
 
-    /// Computes and stores the tile, of which each of 16 × 16 threads has `W` × `W` sums, arranged as by [`position`].
-    /// The calling thread has the sums of the thread in row and column `at` of these. `staged` has at least 16 rows of
-    /// `16 * W` elements, at a multiple of 16 bytes, and is free after a barrier.
+    /// Computes and stores the tile, of which each of 16 × `ACROSS` threads has `H` × `W` sums, arranged as by
+    /// [`position`]. The calling thread has the sums of the thread in row and column `at` of these. `staged` has at
+    /// least 16 rows of `ACROSS * W` elements, at a multiple of 16 bytes, and is free after a barrier.
     ///
     /// # Safety
-    /// `c` must have every element of *C*. The block must have 256 threads. Each number of `at` must be below 16.
+    /// `c` must have every element of *C*. The block must have `16 * ACROSS` threads. The numbers of `at` must be below
+    /// 16 and `ACROSS`.
     #[inline(always)]
-    pub unsafe fn finish_square<S: Sum, const W: usize>(&self, at: [usize; 2], staged: Shared<S>, mut sums: [[S; W]; W])
-    where
+    pub unsafe fn finish_blocks<S: Sum, const H: usize, const W: usize, const ACROSS: usize>(
+        &self,
+        at: [usize; 2],
+        staged: Shared<S>,
+        mut sums: [[S; W]; H],
+    ) where
         C: Output<S>,
         E: Epilogue<S, C>,
     {
-        let side = 16 * W;
-        let staged = staged.part(0, 16 * side);
+        let (size, columns) = (size_of::<S>(), ACROSS * W);
+        let staged = staged.part(0, 16 * columns);
         let mut pass = 0;
-        while pass < W {
+        while pass < H {
             thread::sync_threads();
-            // SAFETY: the array has 16 rows, and by this function's contract both numbers are below 16.
-            unsafe { store_fragment(staged, at[0] * (side / per_vector(size_of::<S>())), at[1], sums[0]) };
+            // SAFETY: the array has 16 rows, and by this function's contract the numbers are below 16 and `ACROSS`.
+            unsafe { store_fragment::<S, W, ACROSS>(staged, at[0] * (columns / per_vector(size)), at[1], sums[0]) };
             // The loop shifts the sums, so that their index is constant and they stay in registers.
-            for i in 1..W {
+            for i in 1..H {
                 sums[i - 1] = sums[i];
             }
             thread::sync_threads();
-            let row_of = |row| self.row + position(size_of::<S>(), row, pass);
+            let row_of = |row| self.row + position(size, 16, row, pass);
             // SAFETY: the array has these rows, and by this function's contract `c` has all elements of C.
-            unsafe { self.finish_staged(staged, [16, side, side], 256, row_of) };
+            unsafe { self.finish_staged(staged, [16, columns, columns], 16 * ACROSS, row_of) };
             pass = opaque(pass + 1);
         }
     }

@@ -34,17 +34,44 @@ pub const REGISTER_BLOCKS_K: usize = 8;
 /// The tile of [`matmul_combine`](super::matmul_combine()), one element per thread.
 pub const COMBINE: Tile = Tile::new(4, 64, 256, 0);
 
+/// The number of threads of a block of [`matmul_vector`](super::matmul_vector()).
+pub const VECTOR_THREADS: usize = 256;
+
+/// The number of lines of the matrix that a thread of [`matmul_vector`](super::matmul_vector()) reads at once.
+pub const VECTOR_LINES: usize = 4;
+
+/// The number of 16-byte loads from each of these lines that a thread has in flight.
+pub const VECTOR_STEPS: usize = 2;
+
+/// The smallest number of threads along *k* of a block of [`matmul_vector`](super::matmul_vector()). They load 128
+/// contiguous bytes.
+pub const VECTOR_MIN_ALONG: usize = 8;
+
+/// Returns the numbers of threads of a block of [`matmul_vector`](super::matmul_vector()) along *k* and across the
+/// lines, for elements of `size` bytes. Every thread has loads for all its steps, if *k* is large enough for that.
+pub fn vector_block(k: u32, size: usize) -> [u32; 2] {
+    let steps = (k as usize / (16 / size) / VECTOR_STEPS).max(1);
+    let along = (1_usize << steps.ilog2()).clamp(VECTOR_MIN_ALONG, VECTOR_THREADS);
+    [along as u32, (VECTOR_THREADS / along) as u32]
+}
+
 /// The sides of the tile of [`matmul_pack`](super::matmul_pack()). A block has `PACK` × [`PACK_ROWS`] threads.
 pub const PACK: usize = 32;
 
 /// The number of rows of threads of a block of [`matmul_pack`](super::matmul_pack()).
 pub const PACK_ROWS: usize = 8;
 
-/// The number of bytes along *k* of a stage of `matmul_async_copies` and `matmul_mma_sync`.
-pub const STAGE_BYTES: usize = 64;
+/// The number of bytes along *k* of a stage of `matmul_mma_sync`.
+pub const STAGE_BYTES: usize = 128;
 
 /// The sides of the tile of `matmul_async_copies`.
 pub const ASYNC_SIDE: usize = 128;
+
+/// The number of threads of a block of `matmul_async_copies`.
+pub const ASYNC_THREADS: usize = 128;
+
+/// The number of bytes along *k* of a stage of `matmul_async_copies`.
+pub const ASYNC_BYTES: usize = 64;
 
 /// The number of stages of `matmul_async_copies`.
 pub const ASYNC_STAGES: usize = 3;
@@ -57,15 +84,18 @@ pub const fn async_pitch(size: usize) -> usize {
 
 /// Returns the tile of `matmul_async_copies` for elements of `size` bytes.
 pub const fn async_copies(size: usize) -> Tile {
-    let stage = 2 * STAGE_BYTES * async_pitch(size);
-    Tile::new(ASYNC_SIDE, ASYNC_SIDE, 256, ASYNC_STAGES * stage)
+    let stage = 2 * ASYNC_BYTES * async_pitch(size);
+    Tile::new(ASYNC_SIDE, ASYNC_SIDE, ASYNC_THREADS, ASYNC_STAGES * stage)
 }
 
 /// The number of rows of the tile of `matmul_mma_sync`.
 pub const MMA_ROWS: usize = 128;
 
 /// The number of stages of `matmul_mma_sync`.
-pub const MMA_STAGES: usize = 4;
+pub const MMA_STAGES: usize = 3;
+
+/// The number of threads of a block of `matmul_mma_sync`: two by two warps.
+pub const MMA_THREADS: usize = 128;
 
 /// Returns the number of columns of the part of a warp of `matmul_mma_sync`, for elements of *A* and *B* of `size`
 /// bytes. The part has half of the tile's rows.
@@ -73,11 +103,10 @@ pub const fn mma_warp_columns(size: usize) -> usize {
     if size == 8 { 32 } else { 64 }
 }
 
-/// Returns the tile of `matmul_mma_sync` for elements of *A* and *B* of `size` bytes. `across` is the kernel's constant
-/// `ACROSS`: the number of warps side by side.
-pub const fn mma_sync(size: usize, across: usize) -> Tile {
-    let columns = across * mma_warp_columns(size);
-    Tile::new(MMA_ROWS, columns, 64 * across, MMA_STAGES * (MMA_ROWS + columns) * STAGE_BYTES)
+/// Returns the tile of `matmul_mma_sync` for elements of *A* and *B* of `size` bytes.
+pub const fn mma_sync(size: usize) -> Tile {
+    let columns = 2 * mma_warp_columns(size);
+    Tile::new(MMA_ROWS, columns, MMA_THREADS, MMA_STAGES * (MMA_ROWS + columns) * STAGE_BYTES)
 }
 
 /// A tile of `matmul_clustered`, and the time that a step along *k* of 128 bytes takes with it.
@@ -134,3 +163,42 @@ pub fn splits([m, n, steps]: [u32; 3], multiprocessors: u32) -> u32 {
 
 /// The maximum number of parts of the sums of a product.
 const MAX_SPLITS: u32 = 64;
+
+/// The steps along *k* of a kernel whose blocks compute one tile each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct BlockSteps {
+    /// The number of bytes along *k*.
+    pub bytes: usize,
+    /// The time of a step, in nanoseconds, of a block that is alone on a multiprocessor of an H100. Two blocks on the
+    /// same multiprocessor take twice as long.
+    pub time: u64,
+}
+
+/// The steps of `matmul_async_copies`.
+pub const ASYNC_STEPS: BlockSteps = BlockSteps { bytes: ASYNC_BYTES, time: 2050 };
+
+/// The steps of `matmul_mma_sync`. Those of `f64` take longer.
+pub const MMA_STEPS: [BlockSteps; 2] =
+    [BlockSteps { bytes: STAGE_BYTES, time: 720 }, BlockSteps { bytes: STAGE_BYTES, time: 1000 }];
+
+/// The times in nanoseconds in which a block begins and ends, and that of the second launch of a product with split
+/// sums.
+const BLOCK_START: u64 = 2000;
+const COMBINE_TIME: u64 = 4000;
+
+/// The number of partial sums that the second launch adds in a nanosecond.
+const COMBINED_PER_NANOSECOND: u64 = 500;
+
+/// Returns the number of parts, a divisor of the number of steps, into which the sums of a product are split by a
+/// kernel whose blocks compute one tile each. `sizes` are m, n and the number of steps along k.
+pub fn block_splits([m, n, steps]: [u32; 3], tile: Tile, time: u64, multiprocessors: u32) -> u32 {
+    let tiles = u64::from(m.div_ceil(tile.rows)) * u64::from(n.div_ceil(tile.columns));
+    let time = |splits: u32| {
+        let blocks = tiles.saturating_mul(splits.into()).div_ceil(multiprocessors.max(1).into());
+        let sums = u64::from(m) * u64::from(n) * u64::from(splits);
+        let combine = if splits > 1 { COMBINE_TIME + sums / COMBINED_PER_NANOSECOND } else { 0 };
+        blocks.saturating_mul(u64::from(steps / splits) * time + BLOCK_START).saturating_add(combine)
+    };
+    let divisors = (1..=steps.clamp(1, MAX_SPLITS)).filter(|splits| steps.is_multiple_of(*splits));
+    divisors.min_by_key(|&splits| time(splits)).unwrap_or(1)
+}

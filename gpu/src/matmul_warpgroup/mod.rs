@@ -10,6 +10,7 @@
 
 mod arrangement;
 mod clustered;
+mod double;
 mod finish;
 mod pipeline;
 mod pipelined;
@@ -17,6 +18,7 @@ mod wgmma;
 
 pub use arrangement::Arranged;
 pub use clustered::matmul_clustered;
+pub use double::matmul_mma_double;
 pub use pipeline::{A_ACROSS, B_ACROSS, SHARED_BYTES, STORES, THREADS, TILE_ROWS};
 pub use pipelined::matmul_pipelined;
 pub use wgmma::{matmul_wgmma, wgmma_bytes};
@@ -26,4 +28,5 @@ cuda_std::kernels! {
     matmul_wgmma,
     matmul_pipelined,
     matmul_clustered,
+    matmul_mma_double,
 }

@@ -1,9 +1,11 @@
 //! The launches of a product.
 
 use cuda_std::{ArgumentId, Call, Element, Global, GlobalMut, Ladder};
-use gpu::matmul::tuning::{PACK, PACK_ROWS, SIDE, Tile, async_copies, mma_sync, register_blocks};
-use gpu::matmul::{Epilogue, Linear, MatmulRung, Output, Problem, Strides, matmul_register_blocks};
-use gpu::matmul_tensor::{matmul_async_copies, matmul_mma_sync};
+use gpu::matmul::tuning::{
+    PACK, PACK_ROWS, SIDE, Tile, VECTOR_LINES, async_copies, mma_sync, register_blocks, vector_block,
+};
+use gpu::matmul::{Epilogue, Linear, MatmulRung, Output, Problem, Strides, matmul_register_blocks, matmul_vector};
+use gpu::matmul_warpgroup::matmul_mma_double;
 use launch::{Device, Dim3, LaunchConfig, Queue, TensorElement};
 use std::any::TypeId;
 
@@ -42,7 +44,7 @@ pub(super) fn launch<U: WarpgroupOperand, C: Output<U::Sum> + TensorElement, E: 
         0 => MatmulRung::MmaSync,
         _ => rung,
     };
-    let width = width::<U, C>(queue.device(), rung, &problem);
+    let width = width::<U, C>(queue.device(), rung, &problem)?;
     let Tile { rows, .. } = tile(rung, width, size_of::<U>());
     let max_rows = MAX_BLOCKS.saturating_mul(rows);
     if problem.m > max_rows && TypeId::of::<E>() != TypeId::of::<Linear<U::Sum>>() {
@@ -69,6 +71,32 @@ pub(super) fn launch<U: WarpgroupOperand, C: Output<U::Sum> + TensorElement, E: 
     Ok(())
 }
 
+/// Launches `matmul_vector` for a product with one row or one column, and returns true. Returns false if it is not
+/// built with these types and this epilogue.
+pub(super) fn launch_vector<
+    U: WarpgroupOperand,
+    C: Output<U::Sum> + TensorElement,
+    E: Epilogue<U::Sum, C> + 'static,
+>(
+    queue: Queue<'_>,
+    arguments: Arguments<'_, U, C, E>,
+) -> Result<bool, AlgorithmError> {
+    let Arguments { problem, a, b, c, bias, epilogue } = arguments;
+    let [along, across] = vector_block(problem.k, size_of::<U>());
+    let blocks = problem.m.max(problem.n).div_ceil(across * VECTOR_LINES as u32);
+    for (first, batch) in parts(problem.batch, MAX_BLOCKS) {
+        let at = |strides: Strides| strides.index(first as usize, 0, 0);
+        let (a, b) = (tail(a, at(problem.a)), tail(b, at(problem.b)));
+        let c = c.part(at(problem.c), c.len() - at(problem.c));
+        let problem = Problem { batch, ..problem };
+        let Some(call) = matmul_vector::if_built::<U, C, E>(problem, a, b, c, bias, epilogue) else {
+            return Ok(false);
+        };
+        queue.launch(LaunchConfig::new((blocks, 1, batch), (along, across)), call)?;
+    }
+    Ok(true)
+}
+
 /// Returns the launch of the rung's kernel, or no call if the kernel is not built for these types.
 fn kernel<'v, U: WarpgroupOperand, C: Output<U::Sum> + TensorElement, E: Epilogue<U::Sum, C> + 'static>(
     rung: MatmulRung,
@@ -84,51 +112,47 @@ fn kernel<'v, U: WarpgroupOperand, C: Output<U::Sum> + TensorElement, E: Epilogu
             let call = matmul_register_blocks::if_built::<U, C, E, 4>(problem, a, b, c, bias, epilogue);
             (config(threads.into()), call)
         }
-        (MatmulRung::MmaSync, 4) => {
-            let call = matmul_mma_sync::if_built::<U, C, E, 4>(problem, a, b, c, bias, epilogue);
-            (config(threads.into()), call)
+        (MatmulRung::MmaSync, DOUBLE) => {
+            (config(threads.into()), matmul_mma_double::if_built::<U, C, E>(problem, a, b, c, bias, epilogue))
         }
-        (MatmulRung::RegisterBlocks | MatmulRung::MmaSync, _) => {
+        (MatmulRung::RegisterBlocks | MatmulRung::AsyncCopies | MatmulRung::MmaSync, _) => {
             (config(threads.into()), rung.plain(problem, a, b, c, bias, epilogue))
-        }
-        (MatmulRung::AsyncCopies, _) => {
-            /// Returns the call for operands with adjacent elements along k (1) or not (0).
-            macro_rules! call {
-                ($a:literal, $b:literal) => {
-                    matmul_async_copies::if_built::<U, C, E, $a, $b>(problem, a, b, c, bias, epilogue)
-                };
-            }
-            let call = match (problem.a.column == 1, problem.b.row == 1) {
-                (false, false) => call!(0, 0),
-                (false, true) => call!(0, 1),
-                (true, false) => call!(1, 0),
-                (true, true) => call!(1, 1),
-            };
-            (config(threads.into()), call)
         }
         _ => (config((SIDE as u32, SIDE as u32).into()), rung.plain(problem, a, b, c, bias, epilogue)),
     }
 }
 
 /// Returns the tile of the rung's kernel for elements of `element_bytes` bytes. `width` selects one of several kernels.
-fn tile(rung: MatmulRung, width: usize, element_bytes: usize) -> Tile {
+pub(super) fn tile(rung: MatmulRung, width: usize, element_bytes: usize) -> Tile {
     match rung {
         MatmulRung::RegisterBlocks => register_blocks(width),
         MatmulRung::AsyncCopies => async_copies(element_bytes),
-        MatmulRung::MmaSync => mma_sync(element_bytes, width),
+        MatmulRung::MmaSync => mma_sync(element_bytes),
         _ => Tile { rows: SIDE as u32, columns: SIDE as u32, threads: 256, shared: 0 },
     }
 }
 
-/// Returns the last generic argument of the rung's kernel, which decides the size of its tiles. Small products have
-/// small tiles, which occupy more multiprocessors, if the kernel is built for them.
-fn width<U: 'static, C: 'static>(device: &Device, rung: MatmulRung, problem: &Problem) -> usize {
-    let [large, small] = match rung {
-        MatmulRung::RegisterBlocks => [8, 4],
-        MatmulRung::MmaSync => [4, 2],
-        _ => return 0,
-    };
+/// The kernel of the rung `MmaSync` for products of `f64` by compute capability 9.0.
+const DOUBLE: usize = 9;
+
+/// Returns the number of the kernel of a rung that has several: the width of its blocks, or [`DOUBLE`]. Small products
+/// have small tiles, which occupy more multiprocessors, if the kernel is built for them.
+fn width<U: 'static, C: 'static>(
+    device: &Device,
+    rung: MatmulRung,
+    problem: &Problem,
+) -> Result<usize, AlgorithmError> {
     let types = [ArgumentId::of::<U>(), ArgumentId::of::<C>()];
+    if rung == MatmulRung::MmaSync {
+        // The simulator has every instruction.
+        let is_recent = device.properties()?.compute_capability.is_none_or(|capability| capability == (9, 0));
+        let is_built = matmul_mma_double::INSTANCES.iter().any(|kernel| kernel.arguments_begin_with(&types));
+        return Ok(if is_recent && is_built { DOUBLE } else { 0 });
+    }
+    if rung != MatmulRung::RegisterBlocks {
+        return Ok(0);
+    }
+    let [large, small] = [8, 4];
     let is_built = |width: usize| {
         let last = [ArgumentId::value(width as i128)];
         rung.rung().entries().any(|entry| entry.arguments_begin_with(&types) && entry.arguments_end_with(&last))
@@ -136,7 +160,7 @@ fn width<U: 'static, C: 'static>(device: &Device, rung: MatmulRung, problem: &Pr
     let Tile { rows, columns, .. } = tile(rung, large, size_of::<U>());
     let tiles = u64::from(problem.m.div_ceil(rows)) * u64::from(problem.n.div_ceil(columns));
     let has_few_tiles = tiles.saturating_mul(problem.batch.into()) < u64::from(device.multiprocessors());
-    if is_built(small) && (has_few_tiles || !is_built(large)) { small } else { large }
+    Ok(if is_built(small) && (has_few_tiles || !is_built(large)) { small } else { large })
 }
 
 /// Launches the copies of a packing: one launch, unless the grid would be too large.

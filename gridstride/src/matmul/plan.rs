@@ -8,10 +8,12 @@
 //! alone.
 
 use cuda_std::{ArgumentId, Ladder};
-use gpu::matmul::{MatmulRung, Strides, tuning};
+use gpu::matmul::tuning::{ASYNC_STEPS, BlockSteps, MMA_STEPS};
+use gpu::matmul::{MatmulRung, Strides, matmul_vector, tuning};
 use launch::Device;
 
 use super::element::Packing;
+use super::launches::tile;
 use super::matrix::sizes;
 use super::warpgroups::step;
 use super::{Layout, MatmulElement};
@@ -59,6 +61,8 @@ pub struct Plan {
     pub(super) packings: [Option<Packing>; 2],
     /// The number of parts into which the sums are split.
     pub(super) splits: u32,
+    /// True if `matmul_vector` runs, in place of the rung and the copies.
+    pub(super) is_vector: bool,
 }
 
 impl Plan {
@@ -85,17 +89,30 @@ impl Plan {
             let is_packed = must_convert || must_pack(rung, is_aligned, !layout.is_transposed(), size);
             is_packed.then(|| packing(&layout, 16 / size))
         });
-        let splits = match (rung, splits::<T>(device, sizes)) {
-            (MatmulRung::SplitK, 1) => least_splits::<T>(sizes),
-            (MatmulRung::SplitK, splits) => splits,
-            _ => 1,
+        let splits = match rung {
+            MatmulRung::SplitK => Some(splits::<T>(device, sizes)).filter(|&splits| splits > 1),
+            MatmulRung::AsyncCopies => Some(block_splits(device, rung, ASYNC_STEPS, size, sizes)),
+            MatmulRung::MmaSync => Some(block_splits(device, rung, MMA_STEPS[usize::from(size == 8)], size, sizes)),
+            _ => Some(1),
         };
-        Ok(Self { rung, sizes, is_other, packings, splits })
+        let splits = splits.unwrap_or_else(|| least_splits::<T>(sizes));
+        let is_vector = options.rung.is_none() && !unaligned && is_vector::<T, C>(&a, &b);
+        Ok(Self { rung, sizes, is_other, packings, splits, is_vector })
     }
 
-    /// Returns the rung that runs.
+    /// Returns the rung that runs, or that would run in place of the kernel for vectors: see
+    /// [`is_vector`](Self::is_vector).
     pub fn rung(&self) -> MatmulRung {
         self.rung
+    }
+
+    /// Returns true if the kernel `matmul_vector` computes the product. This kernel is no rung: it multiplies a vector
+    /// and a matrix at the speed of memory.
+    ///
+    /// By default it runs if *A* has one row or *B* has one column. The rows of *A* and the columns of *B* must have
+    /// adjacent elements and begin at multiples of 16 bytes. With an epilogue for which it is not built, the rung runs.
+    pub fn is_vector(&self) -> bool {
+        self.is_vector
     }
 
     /// Returns the number of partial sums.
@@ -145,9 +162,25 @@ fn must_pack(rung: MatmulRung, is_aligned: bool, is_along_k: bool, element_bytes
     }
 }
 
-/// Returns the number of steps along *k* of a product whose sums can be split, and otherwise 1.
-fn divisible_steps<T>([.., k, batch]: [usize; 4]) -> u32 {
-    let step = step::<T>() as usize;
+/// Returns true if `matmul_vector` takes products of `T` with operands of these layouts.
+fn is_vector<T: MatmulElement, C: 'static>(a: &Layout, b: &Layout) -> bool {
+    let types = [ArgumentId::of::<T>(), ArgumentId::of::<C>()];
+    let is_aligned = |elements: u64| elements.wrapping_mul(size_of::<T>() as u64).is_multiple_of(16);
+    // The operands as rows along k.
+    let takes = |layout: &Layout| {
+        let strides = layout.strides();
+        let has_aligned_rows = layout.rows() == 1 || is_aligned(strides.row);
+        let has_aligned_matrices = layout.count() <= 1 || is_aligned(strides.batch);
+        layout.columns() > 0 && strides.column == 1 && has_aligned_rows && has_aligned_matrices
+    };
+    (a.rows() == 1 || b.columns() == 1)
+        && takes(a)
+        && takes(&b.t())
+        && matmul_vector::INSTANCES.iter().any(|kernel| kernel.arguments_begin_with(&types))
+}
+
+/// Returns the number of steps of `step` elements along *k* of a product whose sums can be split, and otherwise 1.
+fn divisible_steps([.., k, batch]: [usize; 4], step: usize) -> u32 {
     let steps = u32::try_from(k / step).unwrap_or(u32::MAX);
     if batch == 1 && k.is_multiple_of(step) { steps.max(1) } else { 1 }
 }
@@ -155,12 +188,21 @@ fn divisible_steps<T>([.., k, batch]: [usize; 4]) -> u32 {
 /// Returns the number of parts with which a product with split sums is fastest, and 1 if it is not faster than others.
 fn splits<T>(device: &Device, sizes: [usize; 4]) -> u32 {
     let [m, n] = [sizes[0], sizes[1]].map(|size| u32::try_from(size).unwrap_or(u32::MAX));
-    tuning::splits([m, n, divisible_steps::<T>(sizes)], device.multiprocessors())
+    tuning::splits([m, n, divisible_steps(sizes, step::<T>() as usize)], device.multiprocessors())
+}
+
+/// Returns the number of parts of the sums with which a rung is fastest whose blocks compute one tile each. Elements
+/// have `element_bytes` bytes.
+fn block_splits(device: &Device, rung: MatmulRung, steps: BlockSteps, element_bytes: usize, sizes: [usize; 4]) -> u32 {
+    let [m, n] = [sizes[0], sizes[1]].map(|size| u32::try_from(size).unwrap_or(u32::MAX));
+    let count = divisible_steps(sizes, steps.bytes / element_bytes);
+    let tile = tile(rung, 0, element_bytes);
+    tuning::block_splits([m, n, count], tile, steps.time, device.multiprocessors())
 }
 
 /// Returns the smallest number of equal parts above 1, or 1 if there is none.
 fn least_splits<T>(sizes: [usize; 4]) -> u32 {
-    let steps = divisible_steps::<T>(sizes);
+    let steps = divisible_steps(sizes, step::<T>() as usize);
     (2..=steps.min(64)).find(|splits| steps.is_multiple_of(*splits)).unwrap_or(1)
 }
 

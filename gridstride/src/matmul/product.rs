@@ -7,7 +7,7 @@ use gpu::matmul::{Epilogue, Linear, Operand, Output, Problem, Strides};
 use launch::{Buffer, Call, Device, Held, Queue, Resources, TensorElement};
 
 use super::element::Packing;
-use super::launches::{Arguments, launch, pack};
+use super::launches::{Arguments, launch, launch_vector, pack};
 use super::plan::Plan;
 use super::warpgroups::{WarpgroupOperand, launch_split};
 use super::{Layout, MatmulElement, MatmulOptions, Matrix, MatrixError, MatrixMut};
@@ -199,21 +199,21 @@ impl<T: MatmulElement, C: Output<T::Sum> + TensorElement, E: Epilogue<T::Sum, C>
             return Ok(());
         }
         let Self { plan, packed: [packed_a, packed_b], other: [other_a, other_b], none, spare, partials, .. } = self;
+        let (bias, spare) = (bias.unwrap_or(none.view()), spare.view_mut());
+        let [of_a, of_b, of_c] = [a.layout, b.layout, c.layout].map(|layout| layout.strides());
+        let problem = Problem { m, n, k, batch, a: of_a, b: of_b, c: of_c };
+        if plan.is_vector {
+            let arguments = Arguments { problem, a: a.view, b: b.view, c: c.view, bias, epilogue };
+            if launch_vector::<T, C, E>(queue, arguments)? {
+                return Ok(());
+            }
+        }
         let [pack_a, pack_b] = plan.packings;
         let problem = Problem {
-            m,
-            n,
-            k,
-            batch,
-            a: pack_a.map_or(a.layout.strides(), |packing| packing.to),
-            b: pack_b.map_or(b.layout.strides(), |packing| Strides {
-                row: packing.to.column,
-                column: packing.to.row,
-                ..packing.to
-            }),
-            c: c.layout.strides(),
+            a: pack_a.map_or(of_a, |packing| packing.to),
+            b: pack_b.map_or(of_b, |packing| Strides { row: packing.to.column, column: packing.to.row, ..packing.to }),
+            ..problem
         };
-        let (bias, spare) = (bias.unwrap_or(none.view()), spare.view_mut());
         if plan.is_other {
             let a = packed(queue, pack_a, a.view, other_a, T::as_other, T::pack_other)?;
             let b = packed(queue, pack_b, b.view, other_b, T::as_other, T::pack_other)?;
@@ -280,7 +280,7 @@ fn multiply<U: WarpgroupOperand, C: Output<U::Sum> + TensorElement, E: Epilogue<
 ) -> Result<(), AlgorithmError> {
     match plan.splits {
         1 => launch(queue, plan.rung, arguments, spare),
-        splits => launch_split(queue, splits, arguments, partials, other),
+        splits => launch_split(queue, plan.rung, splits, arguments, partials, other),
     }
 }
 

@@ -17,8 +17,7 @@ use gpu::matmul_warpgroup::{
 };
 use launch::{Buffer, Device, LaunchConfig, Queue, Swizzle, TensorElement};
 
-use super::launches::{Arguments, not_built_with};
-use super::plan::not_built;
+use super::launches::{Arguments, launch, not_built_with};
 use crate::error::AlgorithmError;
 
 /// The rows of a box of a tensor map, and its bytes along a row.
@@ -175,10 +174,11 @@ pub(super) const fn step<U>() -> u32 {
     (BOX[1] / size_of::<U>()) as u32
 }
 
-/// Launches a product whose sums are split into `splits` parts: their products as a batch, and the kernel that adds
-/// them. `partials` has `splits` · m · n elements.
+/// Launches a product whose sums are split into `splits` parts: their products as a batch, by the kernel of `rung`, and
+/// the kernel that adds them. `partials` has `splits` · m · n elements.
 pub(super) fn launch_split<U: WarpgroupOperand, C: Output<U::Sum> + TensorElement, E: Epilogue<U::Sum, C> + 'static>(
     queue: Queue<'_>,
+    rung: MatmulRung,
     splits: u32,
     arguments: Arguments<'_, U, C, E>,
     partials: &mut Buffer<U::Sum>,
@@ -200,11 +200,10 @@ pub(super) fn launch_split<U: WarpgroupOperand, C: Output<U::Sum> + TensorElemen
     let of_parts = Arguments { problem: of_parts, a, b, c: partials.view_mut(), bias: none, epilogue: sums };
     // SAFETY: no kernel reads or writes the memory of `spare`.
     let spare = unsafe { GlobalMut::from_raw_parts(none.as_ptr().cast_mut(), none.len(), none.device()) };
-    let (config, call) = kernel(queue, MatmulRung::Clustered, of_parts, spare)?;
-    queue.launch(config, call.ok_or_else(|| not_built::<U, U::Sum>(MatmulRung::SplitK))?)?;
+    launch(queue, if rung == MatmulRung::SplitK { MatmulRung::Clustered } else { rung }, of_parts, spare)?;
     let grid = (n.div_ceil(COMBINE.columns), m.div_ceil(COMBINE.rows), 1);
     let call = matmul_combine::if_built::<U::Sum, C, E>(splits, problem, partials.view(), c, bias, epilogue);
-    let call = call.ok_or_else(|| not_built_with::<U, C, E>(MatmulRung::SplitK))?;
+    let call = call.ok_or_else(|| not_built_with::<U, C, E>(rung))?;
     Ok(queue.launch(LaunchConfig::new(grid, COMBINE.threads), call)?)
 }
 

@@ -34,7 +34,7 @@ fn types(rung: MatmulRung) -> impl Iterator<Item = &'static Types> {
     TYPES.iter().filter(move |types| types.is_built(rung))
 }
 
-fn run(types: &Types, trial: &Trial, device: &Device) {
+pub(super) fn run(types: &Types, trial: &Trial, device: &Device) {
     if let Err(error) = (types.run)(trial, device) {
         panic!("{} on {}: {error}", types.name, device.name());
     }
@@ -42,7 +42,7 @@ fn run(types: &Types, trial: &Trial, device: &Device) {
 
 /// Returns true if the device runs the input number `number`. A GPU runs all inputs of all types, and the types share
 /// the inputs in the simulator.
-fn runs(device: &Device, number: usize) -> bool {
+pub(super) fn runs(device: &Device, number: usize) -> bool {
     !device.is_simulated() || number.is_multiple_of(4)
 }
 

@@ -20,16 +20,26 @@ pub fn cases() -> Vec<Case> {
                 let mut trials = trials(rung, types.bytes).into_iter();
                 trials.try_for_each(|trial| (types.run)(&Trial { rung: Some(rung), ..trial }, &stage.device))
             };
-            cases.push(Case::new("matmul", rung.name(), families(rung), types.name, work));
+            cases.push(Case::new("matmul", rung.name(), families(rung, types.bytes), types.name, work));
         }
+    }
+    for types in TYPES.iter().filter(|types| ["f32", "bf16"].contains(&types.name)) {
+        let work = move |stage: &Stage| VECTORS.iter().try_for_each(|trial| (types.run)(trial, &stage.device));
+        cases.push(Case::new("matmul", "vector", &["matmul_vector"], types.name, work));
+    }
+    for types in TYPES.iter().filter(|types| ["f16", "bf16", "f32"].contains(&types.name)) {
+        let work = move |stage: &Stage| VECTORS.iter().try_for_each(|trial| (types.run)(trial, &stage.device));
+        let name = format!("{}, one row or one column", types.name);
+        cases.push(Case::new("matmul", "vector", &["matmul_vector"], name, work));
     }
     cases
 }
 
-/// Returns the kernels that the trials of a rung launch, the rung's own first.
-fn families(rung: MatmulRung) -> &'static [&'static str] {
+/// Returns the kernels that the trials of a rung launch with elements of `bytes` bytes, the rung's own first.
+fn families(rung: MatmulRung, bytes: usize) -> &'static [&'static str] {
     match rung {
-        MatmulRung::AsyncCopies => &["matmul_async_copies", "matmul_pack"],
+        MatmulRung::AsyncCopies => &["matmul_async_copies", "matmul_combine", "matmul_pack"],
+        MatmulRung::MmaSync if bytes == 8 => &["matmul_mma_double", "matmul_pack"],
         MatmulRung::MmaSync => &["matmul_mma_sync", "matmul_pack"],
         MatmulRung::Wgmma => &["matmul_wgmma", "matmul_pack"],
         MatmulRung::Pipelined => &["matmul_pipelined", "matmul_pack"],
@@ -50,13 +60,13 @@ fn trials(rung: MatmulRung, bytes: usize) -> Vec<Trial> {
         }
         MatmulRung::RegisterBlocks => vec![Trial::new([20, 70, 18]), Trial { sizes: [130, 5, 9], ..GENERAL }],
         MatmulRung::AsyncCopies => {
-            // An instance for each pair of layouts.
+            // Operands are copied in two ways, and sums are split.
             let first = Trial::new([20, 20, k(3, 64) + 3]);
             let of = |a, b| Trial { is_transposed: [a, b, false], ..first };
             let packed = Trial { sizes: [17, 3, 20], ..GENERAL };
-            vec![first, of(false, true), of(true, false), of(true, true), packed]
+            vec![first, of(false, true), of(true, false), packed, SPLIT]
         }
-        MatmulRung::MmaSync => vec![Trial::new([17, 20, k(5, 64)]), Trial { sizes: [130, 5, k(1, 64) + 3], ..GENERAL }],
+        MatmulRung::MmaSync => vec![Trial::new([17, 20, k(4, 128) + 3]), Trial { sizes: [130, 5, k(1, 64) + 3], ..GENERAL }],
         MatmulRung::Wgmma => vec![Trial::new([16, 20, k(1, 128)]), Trial { sizes: [17, 5, k(2, 128) + 3], ..GENERAL }],
         MatmulRung::Pipelined => {
             let transposed = Trial { is_transposed: [true, false, false], ..Trial::new([16, 20, k(5, 128)]) };
@@ -86,3 +96,11 @@ const GENERAL: Trial = Trial {
     has_relu: true,
     ..Trial::new([0; 3])
 };
+
+/// Products by the kernel for vectors: *k* has whole vectors, a rest, and one or several steps of a block.
+const VECTORS: [Trial; 4] = [
+    Trial { is_transposed: [false, true, false], factors: [2, -1], has_bias: true, ..Trial::new([1, 45, 320]) },
+    Trial { gaps: [3, 0, 2], has_relu: true, ..Trial::new([37, 1, 77]) },
+    Trial { is_transposed: [false, true, true], gaps: [9, 9, 0], batch: 2, ..Trial::new([1, 3, 2055]) },
+    Trial { is_transposed: [false, true, false], gaps: [11, 11, 0], ..Trial::new([1, 130, 5]) },
+];

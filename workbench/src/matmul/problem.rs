@@ -88,16 +88,7 @@ impl Algorithm for MatmulAlgorithm {
     }
 
     fn problem(&self, shape: Shape, options: &Options) -> Result<Box<dyn Problem>, WorkbenchError> {
-        let Size { width, height } = shape.size();
-        let number = options.element_type(self.name(), &TYPES)?;
-        let k = match options.value("k", 0)? {
-            0 => width,
-            k => k,
-        };
-        let layout = options.get("layout").unwrap_or(LAYOUTS[0]);
-        let layout = LAYOUTS.iter().copied().find(|name| *name == layout).unwrap_or(LAYOUTS[0]);
-        let tf32 = options.has("tf32") && number == NumberType::F32;
-        Ok(Box::new(MatmulProblem { sizes: [height, width, k], layout, tf32, seed: options.seed, number }))
+        Ok(Box::new(problem_of(shape, options)?))
     }
 
     fn unit(&self) -> Unit {
@@ -136,6 +127,24 @@ impl Algorithm for MatmulAlgorithm {
                     run: |device, shape, options| run(device, shape, options, MatmulRung::MmaSync),
                 },
                 Other {
+                    name: "vector",
+                    idea: "Multiplies a vector by a matrix, of which it reads each element once, 16 bytes at a time.",
+                    families: &["matmul_vector"],
+                    shape: Shape::plane(1024, 1),
+                    options: &[("layout", "nt")],
+                    run: |device, shape, options| {
+                        let (problem, number) = (problem_of(shape, options)?, options.element_type("matmul", &TYPES)?);
+                        if !problem.plan(device, None)?.is_vector() {
+                            return invalid!(
+                                "{} is no product of {number} by the kernel for vectors: use the type f32, f16 or \
+                                 bf16, a height of 1, a width that is a multiple of 8, and the layout nt",
+                                problem.heading()
+                            );
+                        }
+                        problem.run_default(device)
+                    },
+                },
+                Other {
                     name: "combine",
                     idea: "Adds the parts of split sums in a fixed order.",
                     families: &["matmul_combine"],
@@ -161,6 +170,20 @@ impl Algorithm for MatmulAlgorithm {
 
 /// The number of bytes along *k* of a step of the kernels for warpgroups. Sums are split between steps.
 const SPLIT_BYTES: usize = 128;
+
+/// Returns the product whose result has the shape `shape`.
+fn problem_of(shape: Shape, options: &Options) -> Result<MatmulProblem, WorkbenchError> {
+    let Size { width, height } = shape.size();
+    let number = options.element_type(MatmulAlgorithm.name(), &TYPES)?;
+    let k = match options.value("k", 0)? {
+        0 => width,
+        k => k,
+    };
+    let layout = options.get("layout").unwrap_or(LAYOUTS[0]);
+    let layout = LAYOUTS.iter().copied().find(|name| *name == layout).unwrap_or(LAYOUTS[0]);
+    let tf32 = options.has("tf32") && number == NumberType::F32;
+    Ok(MatmulProblem { sizes: [height, width, k], layout, tf32, seed: options.seed, number })
+}
 
 /// Runs a product by `rung`.
 fn run(device: &Device, shape: Shape, options: &Options, rung: MatmulRung) -> Result<(), WorkbenchError> {
@@ -193,6 +216,18 @@ impl MatmulProblem {
     fn options(&self, rung: Option<MatmulRung>) -> MatmulOptions {
         let [a, b] = self.operands();
         MatmulOptions { tf32: self.tf32, rung, ..MatmulOptions::new(a, b) }
+    }
+
+    /// Runs the product of zeros by the kernel that runs by default.
+    fn run_default(&self, device: &Device) -> Result<(), WorkbenchError> {
+        let ([a, b], [m, n, k]) = (self.operands(), self.sizes);
+        typed!(self.number, [f32 f64 f16 bf16 i8], T => {
+            let mut product = Matmul::<T>::with_options(device, &self.options(None))?;
+            let (left, right) = (device.zeroed::<T>(m * k)?, device.zeroed::<T>(k * n)?);
+            let mut c = device.zeroed::<<T as MatmulElement>::Result>(m * n)?;
+            let c = MatrixMut::row_major(&mut c, m, n)?;
+            Ok(product.run(device.queue(), Matrix::new(left.view(), a)?, Matrix::new(right.view(), b)?, c)?)
+        })
     }
 
     /// Returns the number of elements of *A*, and the index at which *B* begins: at a multiple of 16 bytes.

@@ -65,6 +65,8 @@ fn every_kernel_is_launched_by_a_subject() {
             "transpose" if subject.rung == "vectorised" => {
                 vec![board(128), matrix(128, 40, "u16"), matrix(65, 40, "u16"), matrix(2047, 2051, "u8")]
             }
+            "matmul" if subject.rung == "vector" => vec![matrix(1024, 1, "bf16")],
+            "matmul" if subject.rung == "mma_sync" => vec![board(128), matrix(128, 40, "f64")],
             "matmul" => vec![board(128)],
             "life" | "transpose" => vec![board(65), board(128)],
             "reduce" if subject.rung == "grid_stride" => {
