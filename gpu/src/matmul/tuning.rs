@@ -184,7 +184,7 @@ pub const MMA_STEPS: [BlockSteps; 2] =
 /// The times in nanoseconds in which a block begins and ends, and that of the second launch of a product with split
 /// sums.
 const BLOCK_START: u64 = 2000;
-const COMBINE_TIME: u64 = 4000;
+const COMBINE_TIME: u64 = 8000;
 
 /// The number of partial sums that the second launch adds in a nanosecond.
 const COMBINED_PER_NANOSECOND: u64 = 500;

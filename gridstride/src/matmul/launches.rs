@@ -11,7 +11,7 @@ use std::any::TypeId;
 
 use super::MatrixError;
 use super::element::Packing;
-use super::plan::not_built;
+use super::plan::{Plan, not_built};
 use super::warpgroups::{self, WarpgroupOperand};
 use crate::error::AlgorithmError;
 
@@ -29,9 +29,10 @@ pub(super) struct Arguments<'v, U, C, E> {
     pub epilogue: E,
 }
 
-/// Launches the kernels of `rung`: one launch, unless the grid would be too large.
+/// Launches the kernels of `rung` for a plan: one launch, unless the grid would be too large.
 pub(super) fn launch<U: WarpgroupOperand, C: Output<U::Sum> + TensorElement, E: Epilogue<U::Sum, C> + 'static>(
     queue: Queue<'_>,
+    plan: &Plan,
     rung: MatmulRung,
     arguments: Arguments<'_, U, C, E>,
     spare: GlobalMut<'_, C>,
@@ -44,7 +45,7 @@ pub(super) fn launch<U: WarpgroupOperand, C: Output<U::Sum> + TensorElement, E: 
         0 => MatmulRung::MmaSync,
         _ => rung,
     };
-    let width = width::<U, C>(queue.device(), rung, &problem)?;
+    let width = width::<U, C>(queue.device(), rung, &problem);
     let Tile { rows, .. } = tile(rung, width, size_of::<U>());
     let max_rows = MAX_BLOCKS.saturating_mul(rows);
     if problem.m > max_rows && TypeId::of::<E>() != TypeId::of::<Linear<U::Sum>>() {
@@ -63,7 +64,7 @@ pub(super) fn launch<U: WarpgroupOperand, C: Output<U::Sum> + TensorElement, E: 
                 MatmulRung::Wgmma | MatmulRung::Pipelined | MatmulRung::Clustered | MatmulRung::SplitK => {
                     warpgroups::kernel(queue, rung, arguments, spare)?
                 }
-                _ => kernel(rung, width, arguments),
+                _ => kernel(plan, rung, width, arguments),
             };
             queue.launch(config, call.ok_or_else(|| not_built_with::<U, C, E>(rung))?)?;
         }
@@ -99,6 +100,7 @@ pub(super) fn launch_vector<
 
 /// Returns the launch of the rung's kernel, or no call if the kernel is not built for these types.
 fn kernel<'v, U: WarpgroupOperand, C: Output<U::Sum> + TensorElement, E: Epilogue<U::Sum, C> + 'static>(
+    plan: &Plan,
     rung: MatmulRung,
     width: usize,
     arguments: Arguments<'v, U, C, E>,
@@ -112,7 +114,7 @@ fn kernel<'v, U: WarpgroupOperand, C: Output<U::Sum> + TensorElement, E: Epilogu
             let call = matmul_register_blocks::if_built::<U, C, E, 4>(problem, a, b, c, bias, epilogue);
             (config(threads.into()), call)
         }
-        (MatmulRung::MmaSync, DOUBLE) => {
+        (MatmulRung::MmaSync, _) if plan.has_wide_doubles => {
             (config(threads.into()), matmul_mma_double::if_built::<U, C, E>(problem, a, b, c, bias, epilogue))
         }
         (MatmulRung::RegisterBlocks | MatmulRung::AsyncCopies | MatmulRung::MmaSync, _) => {
@@ -132,26 +134,13 @@ pub(super) fn tile(rung: MatmulRung, width: usize, element_bytes: usize) -> Tile
     }
 }
 
-/// The kernel of the rung `MmaSync` for products of `f64` by compute capability 9.0.
-const DOUBLE: usize = 9;
-
-/// Returns the number of the kernel of a rung that has several: the width of its blocks, or [`DOUBLE`]. Small products
-/// have small tiles, which occupy more multiprocessors, if the kernel is built for them.
-fn width<U: 'static, C: 'static>(
-    device: &Device,
-    rung: MatmulRung,
-    problem: &Problem,
-) -> Result<usize, AlgorithmError> {
-    let types = [ArgumentId::of::<U>(), ArgumentId::of::<C>()];
-    if rung == MatmulRung::MmaSync {
-        // The simulator has every instruction.
-        let is_recent = device.properties()?.compute_capability.is_none_or(|capability| capability == (9, 0));
-        let is_built = matmul_mma_double::INSTANCES.iter().any(|kernel| kernel.arguments_begin_with(&types));
-        return Ok(if is_recent && is_built { DOUBLE } else { 0 });
-    }
+/// Returns the number of rows and columns of each thread in the kernel of the rung `RegisterBlocks`, and 0 for other
+/// rungs. Small products have small tiles, which occupy more multiprocessors, if the kernel is built for them.
+fn width<U: 'static, C: 'static>(device: &Device, rung: MatmulRung, problem: &Problem) -> usize {
     if rung != MatmulRung::RegisterBlocks {
-        return Ok(0);
+        return 0;
     }
+    let types = [ArgumentId::of::<U>(), ArgumentId::of::<C>()];
     let [large, small] = [8, 4];
     let is_built = |width: usize| {
         let last = [ArgumentId::value(width as i128)];
@@ -160,7 +149,7 @@ fn width<U: 'static, C: 'static>(
     let Tile { rows, columns, .. } = tile(rung, large, size_of::<U>());
     let tiles = u64::from(problem.m.div_ceil(rows)) * u64::from(problem.n.div_ceil(columns));
     let has_few_tiles = tiles.saturating_mul(problem.batch.into()) < u64::from(device.multiprocessors());
-    Ok(if is_built(small) && (has_few_tiles || !is_built(large)) { small } else { large })
+    if is_built(small) && (has_few_tiles || !is_built(large)) { small } else { large }
 }
 
 /// Launches the copies of a packing: one launch, unless the grid would be too large.

@@ -10,6 +10,7 @@
 use cuda_std::{ArgumentId, Ladder};
 use gpu::matmul::tuning::{ASYNC_STEPS, BlockSteps, MMA_STEPS};
 use gpu::matmul::{MatmulRung, Strides, matmul_vector, tuning};
+use gpu::matmul_warpgroup::matmul_mma_double;
 use launch::Device;
 
 use super::element::Packing;
@@ -61,6 +62,8 @@ pub struct Plan {
     pub(super) packings: [Option<Packing>; 2],
     /// The number of parts into which the sums are split.
     pub(super) splits: u32,
+    /// True if the rung runs its kernel for `f64` by compute capability 9.0.
+    pub(super) has_wide_doubles: bool,
     /// True if `matmul_vector` runs, in place of the rung and the copies.
     pub(super) is_vector: bool,
 }
@@ -97,7 +100,15 @@ impl Plan {
         };
         let splits = splits.unwrap_or_else(|| least_splits::<T>(sizes));
         let is_vector = options.rung.is_none() && !unaligned && is_vector::<T, C>(&a, &b);
-        Ok(Self { rung, sizes, is_other, packings, splits, is_vector })
+        Ok(Self {
+            rung,
+            sizes,
+            is_other,
+            packings,
+            splits,
+            is_vector,
+            has_wide_doubles: rung == MatmulRung::MmaSync && has_wide_doubles::<T, C>(device)?,
+        })
     }
 
     /// Returns the rung that runs, or that would run in place of the kernel for vectors: see
@@ -160,6 +171,15 @@ fn must_pack(rung: MatmulRung, is_aligned: bool, is_along_k: bool, element_bytes
         MatmulRung::AsyncCopies => !is_aligned && !is_along_k,
         _ => false,
     }
+}
+
+/// Returns true if `matmul_mma_double` multiplies `T` on `device`.
+fn has_wide_doubles<T: MatmulElement, C: 'static>(device: &Device) -> Result<bool, AlgorithmError> {
+    let types = [ArgumentId::of::<T>(), ArgumentId::of::<C>()];
+    let is_built = matmul_mma_double::INSTANCES.iter().any(|kernel| kernel.arguments_begin_with(&types));
+    // The simulator has every instruction.
+    let has_products = |capability: Option<(u32, u32)>| capability.is_none_or(|capability| capability == (9, 0));
+    Ok(is_built && has_products(device.properties()?.compute_capability))
 }
 
 /// Returns true if `matmul_vector` takes products of `T` with operands of these layouts.

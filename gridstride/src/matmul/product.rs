@@ -279,8 +279,8 @@ fn multiply<U: WarpgroupOperand, C: Output<U::Sum> + TensorElement, E: Epilogue<
     [partials, other]: &mut [Buffer<U::Sum>; 2],
 ) -> Result<(), AlgorithmError> {
     match plan.splits {
-        1 => launch(queue, plan.rung, arguments, spare),
-        splits => launch_split(queue, plan.rung, splits, arguments, partials, other),
+        1 => launch(queue, plan, plan.rung, arguments, spare),
+        _ => launch_split(queue, plan, arguments, partials, other),
     }
 }
 

@@ -18,6 +18,7 @@ use gpu::matmul_warpgroup::{
 use launch::{Buffer, Device, LaunchConfig, Queue, Swizzle, TensorElement};
 
 use super::launches::{Arguments, launch, not_built_with};
+use super::plan::Plan;
 use crate::error::AlgorithmError;
 
 /// The rows of a box of a tensor map, and its bytes along a row.
@@ -174,18 +175,17 @@ pub(super) const fn step<U>() -> u32 {
     (BOX[1] / size_of::<U>()) as u32
 }
 
-/// Launches a product whose sums are split into `splits` parts: their products as a batch, by the kernel of `rung`, and
-/// the kernel that adds them. `partials` has `splits` · m · n elements.
+/// Launches a product whose sums are split: the products of the parts as a batch, and the kernel that adds them.
+/// `partials` has an element for each part of each sum.
 pub(super) fn launch_split<U: WarpgroupOperand, C: Output<U::Sum> + TensorElement, E: Epilogue<U::Sum, C> + 'static>(
     queue: Queue<'_>,
-    rung: MatmulRung,
-    splits: u32,
+    plan: &Plan,
     arguments: Arguments<'_, U, C, E>,
     partials: &mut Buffer<U::Sum>,
     spare: &mut Buffer<U::Sum>,
 ) -> Result<(), AlgorithmError> {
     let Arguments { problem, a, b, c, bias, epilogue } = arguments;
-    let Problem { m, n, k, .. } = problem;
+    let (Problem { m, n, k, .. }, Plan { rung, splits, .. }) = (problem, *plan);
     let part = u64::from(k / splits);
     let of_parts = Problem {
         k: k / splits,
@@ -200,7 +200,8 @@ pub(super) fn launch_split<U: WarpgroupOperand, C: Output<U::Sum> + TensorElemen
     let of_parts = Arguments { problem: of_parts, a, b, c: partials.view_mut(), bias: none, epilogue: sums };
     // SAFETY: no kernel reads or writes the memory of `spare`.
     let spare = unsafe { GlobalMut::from_raw_parts(none.as_ptr().cast_mut(), none.len(), none.device()) };
-    launch(queue, if rung == MatmulRung::SplitK { MatmulRung::Clustered } else { rung }, of_parts, spare)?;
+    let rung_of_parts = if rung == MatmulRung::SplitK { MatmulRung::Clustered } else { rung };
+    launch(queue, plan, rung_of_parts, of_parts, spare)?;
     let grid = (n.div_ceil(COMBINE.columns), m.div_ceil(COMBINE.rows), 1);
     let call = matmul_combine::if_built::<U::Sum, C, E>(splits, problem, partials.view(), c, bias, epilogue);
     let call = call.ok_or_else(|| not_built_with::<U, C, E>(rung))?;

@@ -8,6 +8,7 @@ use gridstride::matmul::{Layout, Matmul, MatmulElement, MatmulExt, MatmulOptions
 use gridstride::numbers::Number;
 use launch::{Device, Error};
 use rand::Rng;
+use simt::Simulator;
 use tests::{all_devices, devices_and_turns, gpu, random, simulated};
 use workbench::matmul::reference::Product;
 use workbench::matmul::trial::{TYPES, Trial, Types};
@@ -257,6 +258,19 @@ fn a_product_runs_in_a_graph_without_allocating() {
         drop(graph);
         assert!(c.download().unwrap().iter().all(|value| value.to_f64() == 9.0));
     }
+}
+
+/// Tests that sums of small products are split where multiprocessors would be idle, and of large ones not.
+#[test]
+fn long_sums_of_small_products_are_split() {
+    let device = Device::simulated(Simulator::new().with_multiprocessors(132));
+    let bytes = |rung, sizes| {
+        let options = MatmulOptions { rung: Some(rung), ..MatmulOptions::row_major(sizes) };
+        Matmul::<f32>::with_options(&device, &options).unwrap().temporary_bytes()
+    };
+    assert_eq!(bytes(MatmulRung::AsyncCopies, [1024; 3]), 2 * 4 << 20);
+    assert_eq!(bytes(MatmulRung::AsyncCopies, [2048; 3]), 0);
+    assert_eq!(bytes(MatmulRung::AsyncCopies, [128, 128, 64]), 0);
 }
 
 #[test]
