@@ -197,8 +197,8 @@ impl<T: Operand> Rows<T> {
     #[inline(always)]
     fn new([first_row, first_column]: [usize; 2], lane: usize) -> Self {
         let element = |first: usize, [row, element]: [usize; 2]| {
-            let row = first + row;
-            row * (STAGE_BYTES / size_of::<T>()) + (element ^ swizzle(size_of::<T>(), row) * per_vector(size_of::<T>()))
+            let (size, row) = (size_of::<T>(), first + row);
+            row * (STAGE_BYTES / size) + (element ^ (swizzle(size, row) * per_vector(size)))
         };
         let [left, right] = lane_rows(size_of::<T>(), lane);
         Self { left: element(first_row, left), right: element(MMA_ROWS + first_column, right), element: PhantomData }
@@ -305,7 +305,7 @@ impl<'a, T: Operand> Copier<'a, T> {
     #[inline(always)]
     unsafe fn copy_part<const WHOLE: bool>(&self, copies: &mut AsyncCopies, left: usize, tiles: Shared<T>, at: usize) {
         let (size, k) = (size_of::<T>(), STAGE_BYTES / size_of::<T>());
-        let slot = at + self.row * k + (self.position ^ swizzle(size, self.row) * per_vector(size));
+        let slot = at + self.row * k + (self.position ^ (swizzle(size, self.row) * per_vector(size)));
         let mut from = self.next;
         for down in (0..self.tile_rows).step_by(APART) {
             let count = match (WHOLE, self.row + down < self.rows) {
