@@ -66,7 +66,9 @@ fn trials(rung: MatmulRung, bytes: usize) -> Vec<Trial> {
             let packed = Trial { sizes: [17, 3, 20], ..GENERAL };
             vec![first, of(false, true), of(true, false), packed, SPLIT]
         }
-        MatmulRung::MmaSync => vec![Trial::new([17, 20, k(4, 128) + 3]), Trial { sizes: [130, 5, k(1, 64) + 3], ..GENERAL }],
+        MatmulRung::MmaSync => {
+            vec![Trial::new([17, 20, k(4, 128) + 3]), Trial { sizes: [130, 5, k(1, 64) + 3], ..GENERAL }]
+        }
         MatmulRung::Wgmma => vec![Trial::new([16, 20, k(1, 128)]), Trial { sizes: [17, 5, k(2, 128) + 3], ..GENERAL }],
         MatmulRung::Pipelined => {
             let transposed = Trial { is_transposed: [true, false, false], ..Trial::new([16, 20, k(5, 128)]) };

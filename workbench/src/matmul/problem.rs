@@ -120,7 +120,8 @@ impl Algorithm for MatmulAlgorithm {
             &[
                 Other {
                     name: "pack",
-                    idea: "Copies an operand to rows along k that begin at multiples of 16 bytes, as tensor cores need it.",
+                    idea: "Copies an operand to rows along k that begin at multiples of 16 bytes, as tensor cores need \
+                           it.",
                     families: &["matmul_pack"],
                     shape: Shape::plane(128, 128),
                     options: TF32,
