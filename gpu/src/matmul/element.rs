@@ -3,7 +3,7 @@
 use cuda_std::tensor::matrix::ldmatrix_unchecked;
 use cuda_std::tensor::mma::{A, Accumulator, B, Fragment};
 use cuda_std::tensor::tf32;
-use cuda_std::{Element, GpuFloat, Shared, bf16, e4m3, e5m2, f16};
+use cuda_std::{Element, GpuFloat, Shared, bf16, e4m3, e5m2, f16, fast};
 
 /// An element type of *A* and *B*.
 pub trait Operand: Element {
@@ -198,7 +198,7 @@ impl Operand for f64 {
 }
 
 macro_rules! floats {
-    ($($type:ident)*) => {$(
+    ($($type:ident |$value:ident| $gelu:expr;)*) => {$(
         impl Sum for $type {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
@@ -218,19 +218,29 @@ macro_rules! floats {
                 if self < 0.0 { 0.0 } else { self }
             }
 
-            #[allow(clippy::excessive_precision, reason = "`f64` has this precision")]
             #[inline(always)]
             fn gelu(self) -> Self {
-                // √(2/π) and the coefficient of D. Hendrycks, K. Gimpel, "Gaussian Error Linear Units", 2016.
-                let inner = 0.797_884_560_802_865_4 * (0.044715 * self * self * self + self);
-                // 1 + tanh(x) = 2 − 2 / (e²ˣ + 1), which neither overflows nor needs a branch.
-                self - self / (GpuFloat::exp(2.0 * inner) + 1.0)
+                let $value = self;
+                $gelu
             }
         }
     )*};
 }
 
-floats! { f32 f64 }
+/// √(2/π) of D. Hendrycks, K. Gimpel, "Gaussian Error Linear Units", 2016.
+const GELU_SCALE: f64 = core::f64::consts::FRAC_2_SQRT_PI * core::f64::consts::FRAC_1_SQRT_2;
+/// The coefficient of *x*³ of the same source.
+const GELU_CUBE: f64 = 0.044715;
+
+// x·(1 + tanh(u)) / 2 = x / (1 + e⁻²ᵘ), which needs no branch.
+floats! {
+    f32 |x| {
+        const LINEAR: f64 = -2.0 * GELU_SCALE * core::f64::consts::LOG2_E;
+        let exponent = x * GpuFloat::mul_add((LINEAR * GELU_CUBE) as f32, x * x, LINEAR as f32);
+        x * fast::recip(fast::exp2(exponent) + 1.0)
+    };
+    f64 |x| x / (GpuFloat::exp(-2.0 * GELU_SCALE * x * (GELU_CUBE * x * x + 1.0)) + 1.0);
+}
 
 impl Sum for i32 {
     const ZERO: Self = 0;

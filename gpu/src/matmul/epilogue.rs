@@ -1,5 +1,7 @@
 //! Epilogues: how an element of *C* is computed from its sum.
 
+use core::array::from_fn;
+
 use cuda_std::DeviceCopy;
 
 use super::element::{Output, Sum};
@@ -9,8 +11,25 @@ use super::element::{Output, Sum};
 /// A kernel passes the element's row and column and two functions, which load the previous element of *C* and the
 /// column's bias. An epilogue that does not call them reads neither.
 pub trait Epilogue<S, C>: DeviceCopy {
-    /// Returns the element of *C* in the row and column `at`.
-    fn finish(self, sum: S, at: [usize; 2], previous: impl FnOnce() -> C, bias: impl FnOnce() -> C) -> C;
+    /// Returns the element of *C* in the row and column `at`. A kernel may also call this function for places beyond the
+    /// last row or column; it then ignores the result.
+    fn finish(self, sum: S, at: [usize; 2], previous: impl Fn() -> C, bias: impl Fn() -> C) -> C;
+
+    /// Returns `L` elements of *C*. The functions take the number of an element. An epilogue can implement this method
+    /// to test its settings once for all elements.
+    #[inline(always)]
+    fn finish_all<const L: usize>(
+        self,
+        sums: [S; L],
+        at: impl Fn(usize) -> [usize; 2],
+        previous: impl Fn(usize) -> C,
+        bias: impl Fn(usize) -> C,
+    ) -> [C; L]
+    where
+        S: Copy,
+    {
+        from_fn(|i| self.finish(sums[i], at(i), || previous(i), || bias(i)))
+    }
 
     /// Returns true if the result is always the sum, converted to `C`. A kernel then may store sums in a faster way.
     #[inline(always)]
@@ -47,21 +66,33 @@ impl<S: Sum + PartialEq, C: Output<S>> Epilogue<S, C> for Linear<S> {
     }
 
     #[inline(always)]
-    fn finish(self, sum: S, _at: [usize; 2], previous: impl FnOnce() -> C, bias: impl FnOnce() -> C) -> C {
-        let mut value = S::ZERO;
+    fn finish(self, sum: S, at: [usize; 2], previous: impl Fn() -> C, bias: impl Fn() -> C) -> C {
+        let [element] = self.finish_all([sum], |_| at, |_| previous(), |_| bias());
+        element
+    }
+
+    #[inline(always)]
+    fn finish_all<const L: usize>(
+        self,
+        sums: [S; L],
+        _at: impl Fn(usize) -> [usize; 2],
+        previous: impl Fn(usize) -> C,
+        bias: impl Fn(usize) -> C,
+    ) -> [C; L] {
+        let mut values = [S::ZERO; L];
         if self.beta != S::ZERO {
-            value = self.beta.multiply_add(previous().to_sum(), value);
+            values = from_fn(|i| self.beta.multiply_add(previous(i).to_sum(), values[i]));
         }
         if self.steps & Self::BIAS != 0 {
-            value = value.add(bias().to_sum());
+            values = from_fn(|i| values[i].add(bias(i).to_sum()));
         }
-        value = self.alpha.multiply_add(sum, value);
+        values = from_fn(|i| self.alpha.multiply_add(sums[i], values[i]));
         if self.steps & Self::RELU != 0 {
-            value = value.relu();
+            values = values.map(S::relu);
         }
         if self.steps & Self::GELU != 0 {
-            value = value.gelu();
+            values = values.map(S::gelu);
         }
-        C::from_sum(value)
+        values.map(C::from_sum)
     }
 }

@@ -112,18 +112,39 @@ pub const fn mma_sync(size: usize) -> Tile {
 /// A tile of `matmul_clustered`, and the time that a step along *k* of 128 bytes takes with it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ClusteredTile {
-    /// The number of columns. Each of the two blocks of a cluster has 128 rows.
+    /// The number of columns. The tile of each of the two blocks of a cluster has 128 rows.
     pub columns: u32,
+    /// True if the tiles of the two blocks are side by side, false if one is above the other.
+    pub is_wide: bool,
     /// The time of a step, in cycles of the tensor cores; measured with long sums.
     pub cycles: u32,
 }
 
-/// The tiles of `matmul_clustered`, the largest first.
-pub const CLUSTERED: [ClusteredTile; 2] =
-    [ClusteredTile { columns: 256, cycles: 1024 }, ClusteredTile { columns: 128, cycles: 610 }];
+impl ClusteredTile {
+    const fn new(columns: u32, is_wide: bool, cycles: u32) -> Self {
+        Self { columns, is_wide, cycles }
+    }
+
+    /// Returns the number of tiles of both blocks of a cluster that an `m` × `n` result has.
+    pub fn count(self, m: u32, n: u32) -> u64 {
+        let [rows, columns] = if self.is_wide { [128, 2 * self.columns] } else { [256, self.columns] };
+        u64::from(m.div_ceil(rows)) * u64::from(n.div_ceil(columns))
+    }
+}
+
+/// The tiles of `matmul_clustered`. If several are equally fast, the first one is used.
+pub const CLUSTERED: [ClusteredTile; 4] = [
+    ClusteredTile::new(256, false, 1024),
+    ClusteredTile::new(128, false, 610),
+    ClusteredTile::new(256, true, 1024),
+    ClusteredTile::new(128, true, 610),
+];
 
 /// The time in which a tile begins and ends, in the unit of [`ClusteredTile::cycles`].
 const CLUSTERED_START: u64 = 2500;
+
+/// The number of bytes of the operands that a GPU reads in a cycle of the tensor cores.
+const BYTES_PER_CYCLE: u64 = 1700;
 
 /// The time of the second launch of a product with split sums, in the unit of [`ClusteredTile::cycles`].
 const COMBINE_START: u64 = 6000;
@@ -135,16 +156,18 @@ const COMBINED_PER_CYCLE: u64 = 400;
 /// steps along k, and the number of products.
 fn clustered_time(tile: ClusteredTile, [m, n, steps, batch]: [u32; 4], multiprocessors: u32) -> u64 {
     let clusters = u64::from(multiprocessors / 2).max(1);
-    let tiles = u64::from(m.div_ceil(256)) * u64::from(n.div_ceil(tile.columns)) * u64::from(batch);
-    tiles.div_ceil(clusters) * (u64::from(steps) * u64::from(tile.cycles) + CLUSTERED_START)
+    let (steps, batch) = (u64::from(steps), u64::from(batch));
+    let rounds = tile.count(m, n).saturating_mul(batch).div_ceil(clusters);
+    let bytes = (u64::from(m) + u64::from(n)).saturating_mul(128 * steps).saturating_mul(batch);
+    let round = steps * u64::from(tile.cycles) + CLUSTERED_START;
+    rounds.saturating_mul(round).max(CLUSTERED_START + bytes / BYTES_PER_CYCLE)
 }
 
-/// Returns the number of columns of the tiles by which `matmul_clustered` multiplies fastest: of those in `built`.
+/// Returns the tile by which `matmul_clustered` multiplies fastest, of those whose number of columns is in `built`.
 /// `sizes` are m, n, the number of steps along k, and the number of products.
-pub fn clustered_columns(sizes: [u32; 4], multiprocessors: u32, built: impl Iterator<Item = u32>) -> u32 {
-    let tiles = built.filter_map(|columns| CLUSTERED.iter().copied().find(|tile| tile.columns == columns));
-    let fastest = tiles.min_by_key(|&tile| clustered_time(tile, sizes, multiprocessors));
-    fastest.map_or(CLUSTERED[1].columns, |tile| tile.columns)
+pub fn clustered_tile(sizes: [u32; 4], multiprocessors: u32, built: &[u32]) -> ClusteredTile {
+    let tiles = CLUSTERED.into_iter().filter(|tile| built.contains(&tile.columns));
+    tiles.min_by_key(|&tile| clustered_time(tile, sizes, multiprocessors)).unwrap_or(CLUSTERED[1])
 }
 
 /// Returns the number of parts, a divisor of the number of steps, into which the sums of a product are split. `sizes`

@@ -2,8 +2,8 @@
 //!
 //! Each block multiplies tiles of 128 × `N` elements of *C*. Its first warpgroup copies steps of *A* and *B* to shared
 //! memory, several steps ahead, and the other two multiply. The two blocks of a cluster have tiles one above the other,
-//! so that each copies half of a step of *B* for both. A cluster goes on with its next tile while the stores of the
-//! last one proceed.
+//! so that each copies half of a step of *B* for both. If *A* has few rows, the tiles are side by side, and the blocks
+//! share steps of *A*. A cluster goes on with its next tile while the stores of the last one proceed.
 //!
 //! A warpgroup waits for its products before it begins the next ones: the tensor cores then have those of the other
 //! warpgroup. Large products are limited by the power that the tensor cores draw, so that every instruction of the loop
@@ -17,7 +17,7 @@ use cuda_std::{Global, GlobalMut, bf16, cluster, e4m3, e5m2, f16, kernel, thread
 
 use super::arrangement::Arranged;
 use super::finish::{Target, finish};
-use super::pipeline::{Pipeline, STORES, Stage, TILE_ROWS, staging, warpgroup};
+use super::pipeline::{Pipeline, STORES, Stage, TILE_ROWS, WIDE, staging, warpgroup};
 use crate::matmul::{Epilogue, Linear, Operand, Output, Problem};
 
 /// The rows of tiles that are computed together, so that they share columns of *B* in the L2 cache.
@@ -45,7 +45,7 @@ impl Tiles {
 
 /// Multiplies tiles of 128 × `N` elements by persistent clusters. `K` elements are 128 bytes. The boxes of `a` and `b`
 /// are 64 × 128 bytes, and those of `stores` 64 rows of 128 bytes, all with a swizzle of 128 bytes. `flags` has the
-/// bits `A_ACROSS`, `B_ACROSS` and `STORES`. Launch clusters of two blocks of 384 threads, with `SHARED_BYTES` bytes
+/// bits `A_ACROSS`, `B_ACROSS`, `STORES` and `WIDE`. Launch clusters of two blocks of 384 threads, with `SHARED_BYTES` bytes
 /// of dynamic shared memory.
 #[kernel(
     max_threads = 384,
@@ -84,9 +84,17 @@ pub fn matmul_clustered<
     let pipeline = Pipeline::<T, N, K, 2>::make_stages(problem.k, flags);
     cluster::wait(cluster::arrive_relaxed());
 
-    let (rows, columns) = (problem.m.div_ceil(2 * TILE_ROWS as u32), problem.n.div_ceil(N as u32));
+    let (height, width) = (TILE_ROWS as u32, N as u32);
+    let is_wide = flags & WIDE != 0;
+    let [rows, columns] = if is_wide { [height, 2 * width] } else { [2 * height, width] };
+    let (rows, columns) = (problem.m.div_ceil(rows), problem.n.div_ceil(columns));
     let tiles = Tiles { rows, columns, count: rows * columns * problem.batch };
     let (rank, clusters) = (cluster::block_rank(), thread::grid_dim_x() / 2);
+    // Returns the place of this block's tile in that of the cluster.
+    let place = |row: u32, column: u32| match is_wide {
+        true => [row * height, (2 * column + rank) * width],
+        false => [(2 * row + rank) * height, column * width],
+    };
     let mut tile = thread::block_idx_x() / 2;
     let warpgroup = warpgroup();
     if warpgroup == 0 {
@@ -94,8 +102,7 @@ pub fn matmul_clustered<
         let mut stage = Stage::LOADING;
         while thread::index_in_block() == 0 && tile < tiles.count {
             let [batch, row, column] = tiles.place(tile);
-            let at = [(2 * row + rank) * TILE_ROWS as u32, column * N as u32];
-            pipeline.load((&a, &b), problem.matrices(batch), at, rank, &mut stage);
+            pipeline.load((&a, &b), problem.matrices(batch), place(row, column), rank, &mut stage);
             tile += clusters;
         }
     } else {
@@ -106,9 +113,9 @@ pub fn matmul_clustered<
         while tile < tiles.count {
             let sums = pipeline.multiply::<T::Sum>(consumer, &mut stage);
             let [batch, row, column] = tiles.place(tile);
-            let row = (2 * row + rank) as usize * TILE_ROWS + consumer * ROWS;
-            let target = Target { problem, batch: batch as usize, at: [row, column as usize * N], c, bias };
-            let stores = (flags & STORES != 0 && epilogue.is_conversion()).then_some(&stores);
+            let at = place(row, column).map(|index| index as usize);
+            let target = Target { problem, batch: batch as usize, at: [at[0] + consumer * ROWS, at[1]], c, bias };
+            let stores = (flags & STORES != 0).then_some(&stores);
             finish(sums, target, epilogue, stores, staging(consumer), 1 + consumer as u32);
             tile += clusters;
         }

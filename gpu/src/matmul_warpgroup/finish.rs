@@ -3,11 +3,11 @@
 use cuda_std::barrier::{fence_proxy_async_shared, sync_named};
 use cuda_std::bulk::{self, TensorMapMut};
 use cuda_std::tensor::wgmma::{Accumulator, ROWS, Sums, THREADS};
-use cuda_std::{Global, GlobalMut, Shared, thread};
+use cuda_std::{Global, GlobalMut, Shared, Zeroable, thread};
 
 use crate::matmul::{Epilogue, Output, Problem, Sum};
 
-/// The number of columns of a chunk that passes through an epilogue.
+/// The number of columns that pass through an epilogue at once.
 const CHUNK: usize = 32;
 /// The number of sums from a row of a chunk to the next one.
 const PITCH: usize = CHUNK + 4;
@@ -55,7 +55,7 @@ pub fn finish<S: Sum + Sums<N>, C: Output<S>, E: Epilogue<S, C>, const N: usize>
                 bulk::wait_read::<1>();
             }
             sync_named(id, THREADS);
-            store_panel(sums, first, place, panel);
+            store_panel(sums, first, place, panel, target, epilogue);
             fence_proxy_async_shared();
             sync_named(id, THREADS);
             if thread == 0 {
@@ -96,26 +96,72 @@ pub fn finish<S: Sum + Sums<N>, C: Output<S>, E: Epilogue<S, C>, const N: usize>
     }
 }
 
-/// Stores the columns number `panel` of `sums` to `place`, a tile with a swizzle of 128 bytes.
+/// The number of sums of a thread that pass through an epilogue at once: two rows of two columns, four times.
+const SUMS: usize = 16;
+
+/// Stores the results of the columns number `panel` of `sums` to `place`, a tile with a swizzle of 128 bytes. `first`
+/// is the place of the thread's first sum.
 #[inline(always)]
 #[track_caller]
-fn store_panel<S: Sum + Sums<N>, C: Output<S>, const N: usize>(
+fn store_panel<S: Sum + Sums<N>, C: Output<S>, E: Epilogue<S, C>, const N: usize>(
     sums: Accumulator<S, N>,
-    [first_row, first_column]: [usize; 2],
+    first: [usize; 2],
     place: Shared<C>,
     panel: usize,
+    target: Target<'_, C>,
+    epilogue: E,
 ) {
     let pairs = place.cast::<[C; 2]>();
-    let (columns, per_chunk) = (BOX_BYTES / size_of::<C>(), 16 / size_of::<[C; 2]>());
-    let (swizzle, first_pair) = (first_row % 8, first_column / 2);
-    sums.for_each_pair(|row, column, [low, high]| {
-        let distance = column - first_column;
-        if distance / columns == panel {
-            let pair = distance % columns / 2 + first_pair;
-            let chunk = (pair / per_chunk) ^ swizzle;
-            let at = row * (BOX_BYTES / size_of::<[C; 2]>()) + chunk * per_chunk + pair % per_chunk;
-            // SAFETY: the row is below `ROWS`, and the chunk is one of the 8 of a row.
-            unsafe { pairs.store_unchecked(at, [C::from_sum(low), C::from_sum(high)]) };
+    let (per_row, per_chunk) = (BOX_BYTES / size_of::<[C; 2]>(), 16 / size_of::<[C; 2]>());
+    let (swizzle, chunks) = (first[0] % 8, 2 * per_row / CHUNK);
+    for chunk in 0..chunks {
+        let mut values = [<S as Sum>::ZERO; SUMS];
+        sums.for_each_pair(|row, column, [low, high]| {
+            let distance = column - first[1];
+            if distance / CHUNK == panel * chunks + chunk {
+                let at = distance % CHUNK / 8 * 4 + (row - first[0]) / 8 * 2;
+                (values[at], values[at + 1]) = (low, high);
+            }
+        });
+        let results = finish_sums(values, first, (panel * chunks + chunk) * CHUNK, target, epilogue);
+        for pair in 0..SUMS / 2 {
+            let (row, of_row) = (first[0] + pair % 2 * 8, chunk * CHUNK / 2 + pair / 2 * 4 + first[1] / 2);
+            let at = row * per_row + ((of_row / per_chunk) ^ swizzle) * per_chunk + of_row % per_chunk;
+            // SAFETY: the row is below `ROWS`, and the pair is one of a row.
+            unsafe { pairs.store_unchecked(at, [results[2 * pair], results[2 * pair + 1]]) };
         }
-    });
+    }
+}
+
+/// Returns the results of a thread's sums in the columns from `column` of the tile on.
+#[inline(always)]
+#[track_caller]
+fn finish_sums<S: Sum, C: Output<S>, E: Epilogue<S, C>>(
+    sums: [S; SUMS],
+    first: [usize; 2],
+    column: usize,
+    target: Target<'_, C>,
+    epilogue: E,
+) -> [C; SUMS] {
+    if epilogue.is_conversion() {
+        return sums.map(C::from_sum);
+    }
+    let Problem { m, n, c: strides, .. } = target.problem;
+    let (row, column) = (target.at[0] + first[0], target.at[1] + column + first[1]);
+    let at = |i: usize| [row + i % 4 / 2 * 8, column + i / 4 * 8 + i % 2];
+    let zero = || <C as Zeroable>::zeroed();
+    // The elements of the bias are loaded together, before the first one is needed.
+    let mut bias = [zero(); SUMS / 2];
+    if target.bias.len() != 0 {
+        bias = core::array::from_fn(|i| {
+            let [_, column] = at(i / 2 * 4 + i % 2);
+            if column < n as usize { target.bias.load(column) } else { zero() }
+        });
+    }
+    let previous = |i: usize| {
+        let [row, column] = at(i);
+        let is_inside = row < m as usize && column < n as usize;
+        if is_inside { target.c.load(strides.index(target.batch, row, column)) } else { zero() }
+    };
+    epilogue.finish_all(sums, at, previous, |i| bias[i / 4 * 2 + i % 2])
 }

@@ -19,7 +19,7 @@ mod wgmma;
 pub use arrangement::Arranged;
 pub use clustered::matmul_clustered;
 pub use double::matmul_mma_double;
-pub use pipeline::{A_ACROSS, B_ACROSS, SHARED_BYTES, STORES, THREADS, TILE_ROWS};
+pub use pipeline::{A_ACROSS, B_ACROSS, SHARED_BYTES, STORES, THREADS, TILE_ROWS, WIDE};
 pub use pipelined::matmul_pipelined;
 pub use wgmma::{matmul_wgmma, wgmma_bytes};
 

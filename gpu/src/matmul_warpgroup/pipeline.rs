@@ -28,6 +28,9 @@ pub const B_ACROSS: u32 = 2;
 /// The flag of a result to which boxes can be stored.
 pub const STORES: u32 = 4;
 
+/// The flag of clusters whose blocks have tiles side by side, and not one above the other.
+pub const WIDE: u32 = 8;
+
 /// Returns the number of stages for tiles of `columns` columns.
 const fn stages(columns: usize) -> usize {
     STAGES_BYTES / ((TILE_ROWS + columns) * STEP_BYTES)
@@ -83,6 +86,7 @@ pub struct Pipeline<T, const N: usize, const K: usize, const BLOCKS: usize> {
     steps: u32,
     is_a_across: bool,
     is_b_across: bool,
+    is_wide: bool,
 }
 
 impl<T: Arranged, const N: usize, const K: usize, const BLOCKS: usize> Pipeline<T, N, K, BLOCKS> {
@@ -108,11 +112,13 @@ impl<T: Arranged, const N: usize, const K: usize, const BLOCKS: usize> Pipeline<
         }
         let is_set = |flag| T::HAS_ACROSS && flags & flag != 0;
         let (is_a_across, is_b_across) = (is_set(A_ACROSS), is_set(B_ACROSS));
-        Self { shared, barriers, steps: k.div_ceil(K as u32), is_a_across, is_b_across }
+        let is_wide = BLOCKS > 1 && flags & WIDE != 0;
+        Self { shared, barriers, steps: k.div_ceil(K as u32), is_a_across, is_b_across, is_wide }
     }
 
     /// Loads all steps of the tile at `row` and `column`, from the matrices number `matrices` of *A* and *B*. Block
-    /// `rank` of a cluster of two loads half of each step of *B*, for both. One thread calls this method.
+    /// `rank` of a cluster of two loads half of each step of the operand that both blocks have, for both. One thread
+    /// calls this method.
     #[inline(always)]
     #[track_caller]
     pub fn load(
@@ -123,25 +129,29 @@ impl<T: Arranged, const N: usize, const K: usize, const BLOCKS: usize> Pipeline<
         rank: u32,
         stage: &mut Stage,
     ) {
-        let column = column + rank * (N / BLOCKS) as u32;
+        // The first unit that this block loads, the number of these units, and the blocks for which it loads them.
+        let share = |units: u32, is_shared: bool| match is_shared {
+            true => (rank * units.div_ceil(2)..units.div_ceil(2) + rank * (units / 2), Some(0b11)),
+            false => (0..units, None),
+        };
+        let (left_units, left_ranks) = share((TILE_ROWS / UNIT) as u32, BLOCKS > 1 && self.is_wide);
+        let (right_units, right_ranks) = share((N / UNIT) as u32, BLOCKS > 1 && !self.is_wide);
         for step in 0..self.steps {
             let full = self.barriers.full(*stage);
             self.barriers.empty(*stage).await_parity(stage.parity);
             let _ = full.arrive_and_expect(((Self::LEFT + Self::RIGHT) * size_of::<T>()) as u32);
             let (k, index) = (step * K as u32, stage.index as usize);
-            let left = index * Self::LEFT;
-            let right = Self::FIRST_RIGHT + index * Self::RIGHT + rank as usize * (Self::RIGHT / BLOCKS);
-            let ranks = if BLOCKS > 1 { Some(0b11) } else { None };
+            let (left, right) = (index * Self::LEFT, Self::FIRST_RIGHT + index * Self::RIGHT);
             // SAFETY: `make_stages` has checked the end of the stages, and each unit begins at a multiple of 1024
             // bytes.
             unsafe {
-                for unit in 0..TILE_ROWS / UNIT {
-                    let at = (self.is_a_across, [row + (unit * UNIT) as u32, k, matrices[0]]);
-                    load_unit::<T, K>(a, at, (self.shared, left + unit * UNIT * K), full, None);
+                for unit in left_units.clone() {
+                    let at = (self.is_a_across, [row + unit * UNIT as u32, k, matrices[0]]);
+                    load_unit::<T, K>(a, at, (self.shared, left + unit as usize * UNIT * K), full, left_ranks);
                 }
-                for unit in 0..N / BLOCKS / UNIT {
-                    let at = (self.is_b_across, [column + (unit * UNIT) as u32, k, matrices[1]]);
-                    load_unit::<T, K>(b, at, (self.shared, right + unit * UNIT * K), full, ranks);
+                for unit in right_units.clone() {
+                    let at = (self.is_b_across, [column + unit * UNIT as u32, k, matrices[1]]);
+                    load_unit::<T, K>(b, at, (self.shared, right + unit as usize * UNIT * K), full, right_ranks);
                 }
             }
             *stage = stage.next(stages(N));

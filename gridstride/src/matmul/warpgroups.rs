@@ -9,11 +9,11 @@
 use cuda_std::bulk::{TensorMap, TensorMapMut};
 use cuda_std::tensor::tf32;
 use cuda_std::{Call, Element, Global, GlobalMut, bf16, e4m3, e5m2, f16};
-use gpu::matmul::tuning::{CLUSTERED, COMBINE, clustered_columns};
+use gpu::matmul::tuning::{CLUSTERED, COMBINE, clustered_tile};
 use gpu::matmul::{Epilogue, Linear, MatmulRung, Operand, Output, Problem, Strides, Sum, matmul_combine};
 use gpu::matmul_warpgroup::{
-    A_ACROSS, B_ACROSS, SHARED_BYTES, STORES, THREADS, TILE_ROWS, matmul_clustered, matmul_pipelined, matmul_wgmma,
-    wgmma_bytes,
+    A_ACROSS, B_ACROSS, SHARED_BYTES, STORES, THREADS, TILE_ROWS, WIDE, matmul_clustered, matmul_pipelined,
+    matmul_wgmma, wgmma_bytes,
 };
 use launch::{Buffer, Device, LaunchConfig, Queue, Swizzle, TensorElement};
 
@@ -106,17 +106,16 @@ macro_rules! others {
 
 others! { f32 f64 }
 
-/// Returns the numbers of columns of tiles with which the rung `Clustered` is built for products of `U` to `C`, the
-/// largest first.
-fn widths<U: Element, C: Element>() -> impl Iterator<Item = u32> {
+/// Returns the numbers of columns of tiles with which the rung `Clustered` is built for products of `U` to `C`.
+fn widths<U: Element, C: Element>() -> Vec<u32> {
     let types = [cuda_std::ArgumentId::of::<U>(), cuda_std::ArgumentId::of::<C>()];
-    CLUSTERED.iter().map(|tile| tile.columns).filter(move |&columns| {
+    let is_built = |columns: u32| {
+        let width = cuda_std::ArgumentId::value(columns.into());
         matmul_clustered::INSTANCES.iter().any(|kernel| {
-            let width = cuda_std::ArgumentId::value(columns.into());
-            kernel.arguments_begin_with(&types)
-                && kernel.arguments.get(COLUMNS).is_some_and(|argument| argument.id == width)
+            kernel.arguments_begin_with(&types) && kernel.arguments.get(COLUMNS).is_some_and(|found| found.id == width)
         })
-    })
+    };
+    CLUSTERED.iter().map(|tile| tile.columns).filter(|&columns| is_built(columns)).collect()
 }
 
 /// Returns the launch of the rung's kernel, or no call if it is not built for these types. `spare` is memory for a map
@@ -134,14 +133,17 @@ pub(super) fn kernel<'v, U: WarpgroupOperand, C: Output<U::Sum> + TensorElement,
     let of_b = Strides { row: problem.b.column, column: problem.b.row, ..problem.b };
     let (map_a, is_a_across) = operand(device, a, [m, k, batch], problem.a)?;
     let (map_b, is_b_across) = operand(device, b, [n, k, batch], of_b)?;
+    let sizes = [m, n, k.div_ceil(step::<U>()), batch];
+    let tile_of_clusters = clustered_tile(sizes, device.multiprocessors(), &widths::<U, C>());
     let columns = match rung {
         MatmulRung::Wgmma => WGMMA[1],
         MatmulRung::Pipelined => PIPELINED_COLUMNS,
-        _ => clustered_columns([m, n, k.div_ceil(step::<U>()), batch], device.multiprocessors(), widths::<U, C>()),
+        _ => tile_of_clusters.columns,
     };
     let stores = result(device, c, [m, n, batch], problem.c)?;
     let mut flags = if is_a_across { A_ACROSS } else { 0 } | if is_b_across { B_ACROSS } else { 0 };
     flags |= if stores.is_some() { STORES } else { 0 };
+    flags |= if tile_of_clusters.is_wide { WIDE } else { 0 };
     let stores = match stores {
         Some(map) => map,
         // A map that no thread reads.
@@ -162,7 +164,7 @@ pub(super) fn kernel<'v, U: WarpgroupOperand, C: Output<U::Sum> + TensorElement,
             LaunchConfig::new(grid, THREADS).shared_bytes(SHARED_BYTES as u32)
         }
         _ => {
-            let tiles = u64::from(m.div_ceil(2 * rows)) * u64::from(n.div_ceil(columns)) * u64::from(batch);
+            let tiles = tile_of_clusters.count(m, n) * u64::from(batch);
             let clusters = tiles.min(u64::from(device.multiprocessors() / 2).max(1));
             LaunchConfig::new(2 * clusters as u32, THREADS).shared_bytes(SHARED_BYTES as u32)
         }
