@@ -16,6 +16,13 @@ pub fn exp2(x: f32) -> f32 {
     single::ex2(x)
 }
 
+/// Returns `2^x` (`ex2.approx.ftz`), within 2 ulp. A subnormal argument or result is replaced by 0. On a GPU this is one
+/// instruction, and [`exp2`] is four.
+#[inline(always)]
+pub fn exp2_flushed(x: f32) -> f32 {
+    single::ex2_flushed(x)
+}
+
 /// Returns `e^x`, within 2 + 1.2·|x| ulp.
 #[inline(always)]
 pub fn exp(x: f32) -> f32 {
@@ -89,6 +96,13 @@ pub fn tanh(x: f32) -> f32 {
 #[inline(always)]
 pub fn recip(x: f32) -> f32 {
     single::approximate_rcp(x)
+}
+
+/// Returns `1 / x` (`rcp.approx.ftz`), within 1 ulp. A subnormal argument or result is replaced by 0. On a GPU this is
+/// one instruction, and [`recip`] is seven.
+#[inline(always)]
+pub fn recip_flushed(x: f32) -> f32 {
+    single::rcp_flushed(x)
 }
 
 /// Returns `1 / √x` (`rsqrt.approx`), with a relative error of 2^−22.4.

@@ -237,7 +237,7 @@ floats! {
     f32 |x| {
         const LINEAR: f64 = -2.0 * GELU_SCALE * core::f64::consts::LOG2_E;
         let exponent = x * GpuFloat::mul_add((LINEAR * GELU_CUBE) as f32, x * x, LINEAR as f32);
-        x * fast::recip(fast::exp2(exponent) + 1.0)
+        x * fast::recip_flushed(fast::exp2_flushed(exponent) + 1.0)
     };
     f64 |x| x / (GpuFloat::exp(-2.0 * GELU_SCALE * x * (GELU_CUBE * x * x + 1.0)) + 1.0);
 }

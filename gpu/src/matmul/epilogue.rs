@@ -1,8 +1,6 @@
 //! Epilogues: how an element of *C* is computed from its sum.
 
-use core::array::from_fn;
-
-use cuda_std::DeviceCopy;
+use cuda_std::{DeviceCopy, Element, Zeroable, unroll};
 
 use super::element::{Output, Sum};
 
@@ -27,8 +25,9 @@ pub trait Epilogue<S, C>: DeviceCopy {
     ) -> [C; L]
     where
         S: Copy,
+        C: Element,
     {
-        from_fn(|i| self.finish(sums[i], at(i), || previous(i), || bias(i)))
+        generate(|i| self.finish(sums[i], at(i), || previous(i), || bias(i)))
     }
 
     /// Returns true if the result is always the sum, converted to `C`. A kernel then may store sums in a faster way.
@@ -36,6 +35,14 @@ pub trait Epilogue<S, C>: DeviceCopy {
     fn is_conversion(self) -> bool {
         false
     }
+}
+
+/// Returns an array of at most 24 elements, without a loop: the elements stay in registers.
+#[inline(always)]
+pub(crate) fn generate<T: Element, const L: usize>(element: impl Fn(usize) -> T) -> [T; L] {
+    let mut all = [<T as Zeroable>::zeroed(); L];
+    unroll!(I in L => { all[I] = element(I); });
+    all
 }
 
 /// The epilogue α·sum + β·*C* + bias, and then an activation.
@@ -81,18 +88,18 @@ impl<S: Sum + PartialEq, C: Output<S>> Epilogue<S, C> for Linear<S> {
     ) -> [C; L] {
         let mut values = [S::ZERO; L];
         if self.beta != S::ZERO {
-            values = from_fn(|i| self.beta.multiply_add(previous(i).to_sum(), values[i]));
+            values = generate(|i| self.beta.multiply_add(previous(i).to_sum(), values[i]));
         }
         if self.steps & Self::BIAS != 0 {
-            values = from_fn(|i| values[i].add(bias(i).to_sum()));
+            values = generate(|i| values[i].add(bias(i).to_sum()));
         }
-        values = from_fn(|i| self.alpha.multiply_add(sums[i], values[i]));
+        values = generate(|i| self.alpha.multiply_add(sums[i], values[i]));
         if self.steps & Self::RELU != 0 {
-            values = values.map(S::relu);
+            values = generate(|i| values[i].relu());
         }
         if self.steps & Self::GELU != 0 {
-            values = values.map(S::gelu);
+            values = generate(|i| values[i].gelu());
         }
-        values.map(C::from_sum)
+        generate(|i| C::from_sum(values[i]))
     }
 }

@@ -14,6 +14,7 @@ pub mod tuning;
 pub(crate) mod warp_tiles;
 
 pub use element::{Operand, Output, Sum};
+pub(crate) use epilogue::generate;
 pub use epilogue::{Epilogue, Linear};
 pub use problem::{Problem, Strides};
 

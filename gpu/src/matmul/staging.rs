@@ -155,15 +155,12 @@ impl<C: Element, E> Target<'_, C, E> {
             return;
         }
         let (at, step) = (strides.index(self.batch, row, column), strides.column as usize);
-        let mut elements = [C::zeroed(); 4];
-        unroll!(I in 4 => {
-            if column + I < n as usize {
-                // SAFETY: row and column are in C, and by this function's contract `c` has all elements of C.
-                let previous = || unsafe { self.c.load_unchecked(at + I * step) };
-                let bias = || self.bias.load(column + I);
-                elements[I] = self.epilogue.finish(sums[I], [row, column + I], previous, bias);
-            }
-        });
+        let is_inside = |i: usize| column + i < n as usize;
+        // SAFETY: row and column are in C, and by this function's contract `c` has all elements of C.
+        let load = |i: usize| unsafe { self.c.load_unchecked(at + i * step) };
+        let previous = |i: usize| if is_inside(i) { load(i) } else { C::zeroed() };
+        let bias = |i: usize| if is_inside(i) { self.bias.load(column + i) } else { C::zeroed() };
+        let elements = self.epilogue.finish_all(sums, |i| [row, column + i], previous, bias);
         let is_aligned = (self.c.as_ptr() as usize).is_multiple_of(16) && at.is_multiple_of(4);
         if is_aligned && step == 1 && column + 4 <= n as usize {
             if size_of::<C>() == 8 {

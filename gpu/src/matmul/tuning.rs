@@ -133,24 +133,29 @@ impl ClusteredTile {
 }
 
 /// The tiles of `matmul_clustered`. If several are equally fast, the first one is used.
-pub const CLUSTERED: [ClusteredTile; 4] = [
+pub const CLUSTERED: [ClusteredTile; 6] = [
     ClusteredTile::new(256, false, 1024),
     ClusteredTile::new(128, false, 610),
-    ClusteredTile::new(256, true, 1024),
-    ClusteredTile::new(128, true, 610),
+    ClusteredTile::new(64, false, 620),
+    ClusteredTile::new(256, true, 1150),
+    ClusteredTile::new(128, true, 780),
+    ClusteredTile::new(64, true, 620),
 ];
+
+/// The time of a step with 64 columns if *A* has at most 64 rows. Boxes beyond the last row are slow.
+const FEW_ROWS_CYCLES: u64 = 1100;
 
 /// The time in which a tile begins and ends, in the unit of [`ClusteredTile::cycles`].
 const CLUSTERED_START: u64 = 2500;
 
 /// The number of bytes of the operands that a GPU reads in a cycle of the tensor cores.
-const BYTES_PER_CYCLE: u64 = 1700;
+const BYTES_PER_CYCLE: u64 = 1550;
 
 /// The time of the second launch of a product with split sums, in the unit of [`ClusteredTile::cycles`].
-const COMBINE_START: u64 = 6000;
+const COMBINE_START: u64 = 15000;
 
-/// The number of partial sums that the second launch adds in a cycle.
-const COMBINED_PER_CYCLE: u64 = 400;
+/// The number of partial sums that are written, read and added in a cycle.
+const COMBINED_PER_CYCLE: u64 = 110;
 
 /// Returns the time of the products of `matmul_clustered` with tiles of this kind. `sizes` are m, n, the number of
 /// steps along k, and the number of products.
@@ -159,14 +164,18 @@ fn clustered_time(tile: ClusteredTile, [m, n, steps, batch]: [u32; 4], multiproc
     let (steps, batch) = (u64::from(steps), u64::from(batch));
     let rounds = tile.count(m, n).saturating_mul(batch).div_ceil(clusters);
     let bytes = (u64::from(m) + u64::from(n)).saturating_mul(128 * steps).saturating_mul(batch);
-    let round = steps * u64::from(tile.cycles) + CLUSTERED_START;
-    rounds.saturating_mul(round).max(CLUSTERED_START + bytes / BYTES_PER_CYCLE)
+    let cycles = if tile.columns == 64 && m <= 64 { FEW_ROWS_CYCLES } else { tile.cycles.into() };
+    rounds.saturating_mul(steps * cycles + CLUSTERED_START).max(CLUSTERED_START + bytes / BYTES_PER_CYCLE)
 }
 
-/// Returns the tile by which `matmul_clustered` multiplies fastest, of those whose number of columns is in `built`.
-/// `sizes` are m, n, the number of steps along k, and the number of products.
-pub fn clustered_tile(sizes: [u32; 4], multiprocessors: u32, built: &[u32]) -> ClusteredTile {
-    let tiles = CLUSTERED.into_iter().filter(|tile| built.contains(&tile.columns));
+/// Returns the tile by which `matmul_clustered` multiplies fastest, of those for which `is_built` returns true. `sizes`
+/// are m, n, the number of steps along k, and the number of products.
+pub fn clustered_tile(
+    sizes: [u32; 4],
+    multiprocessors: u32,
+    is_built: impl Fn(&ClusteredTile) -> bool,
+) -> ClusteredTile {
+    let tiles = CLUSTERED.into_iter().filter(is_built);
     tiles.min_by_key(|&tile| clustered_time(tile, sizes, multiprocessors)).unwrap_or(CLUSTERED[1])
 }
 
@@ -175,7 +184,9 @@ pub fn clustered_tile(sizes: [u32; 4], multiprocessors: u32, built: &[u32]) -> C
 pub fn splits([m, n, steps]: [u32; 3], multiprocessors: u32) -> u32 {
     let time = |splits: u32| {
         let sizes = [m, n, steps / splits, splits];
-        let product = CLUSTERED.iter().map(|&tile| clustered_time(tile, sizes, multiprocessors)).min();
+        // All types have kernels for partial sums with tiles of 128 columns.
+        let tiles = CLUSTERED.into_iter().filter(|tile| splits == 1 || tile.columns == 128);
+        let product = tiles.map(|tile| clustered_time(tile, sizes, multiprocessors)).min();
         let sums = u64::from(m) * u64::from(n) * u64::from(splits);
         let combine = if splits > 1 { COMBINE_START + sums / COMBINED_PER_CYCLE } else { 0 };
         product.unwrap_or(u64::MAX).saturating_add(combine)

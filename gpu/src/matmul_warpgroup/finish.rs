@@ -3,18 +3,21 @@
 use cuda_std::barrier::{fence_proxy_async_shared, sync_named};
 use cuda_std::bulk::{self, TensorMapMut};
 use cuda_std::tensor::wgmma::{Accumulator, ROWS, Sums, THREADS};
-use cuda_std::{Global, GlobalMut, Shared, Zeroable, thread};
+use cuda_std::{Element, Global, GlobalMut, Shared, Zeroable, thread, unroll};
 
-use crate::matmul::{Epilogue, Output, Problem, Sum};
+use crate::matmul::{Epilogue, Output, Problem, Sum, generate};
 
-/// The number of columns that pass through an epilogue at once.
+/// The number of columns of a chunk that passes through an epilogue.
 const CHUNK: usize = 32;
 /// The number of sums from a row of a chunk to the next one.
 const PITCH: usize = CHUNK + 4;
 /// The number of bytes of a row of a box.
 const BOX_BYTES: usize = 128;
-/// The number of bytes of the shared memory that a warpgroup needs for its sums: two boxes.
-pub const STAGING_BYTES: usize = 2 * ROWS * BOX_BYTES;
+/// The number of bytes of two boxes of sums.
+const BOXES_BYTES: usize = 2 * ROWS * BOX_BYTES;
+/// The number of bytes of the shared memory that a warpgroup needs at the end of a tile: two boxes, and at most 256
+/// elements of the bias.
+pub const STAGING_BYTES: usize = BOXES_BYTES + 1024;
 
 /// The place of a warpgroup's sums in the matrices.
 #[derive(Clone, Copy)]
@@ -47,23 +50,44 @@ pub fn finish<S: Sum + Sums<N>, C: Output<S>, E: Epilogue<S, C>, const N: usize>
     // The place of the thread's first sum. Those of the others are at constant distances from it.
     let first = [thread / 32 * 16 + thread % 32 / 4, thread % 4 * 2];
     if let Some(map) = stores {
+        let bias = staging.part(BOXES_BYTES / 4, (STAGING_BYTES - BOXES_BYTES) / 4).cast::<C>();
+        if target.bias.len() != 0 {
+            for i in (thread..N).step_by(THREADS as usize) {
+                let column = target.at[1] + i;
+                if column < target.problem.n as usize {
+                    bias.store(i, target.bias.load(column));
+                }
+            }
+        }
         let columns = BOX_BYTES / size_of::<C>();
-        for panel in 0..N / columns {
-            let place = staging.cast::<C>().part(panel % 2 * ROWS * columns, ROWS * columns);
+        unroll!(PANEL in N / (BOX_BYTES / size_of::<C>()) => {
+            let place = staging.cast::<C>().part(PANEL % 2 * ROWS * columns, ROWS * columns);
             // The store before the last one has read the shared memory.
             if thread == 0 {
                 bulk::wait_read::<1>();
             }
             sync_named(id, THREADS);
-            store_panel(sums, first, place, panel, target, epilogue);
+            let chunks = columns / COLUMNS;
+            if epilogue.is_conversion() {
+                unroll!(PART in BOX_BYTES / size_of::<C>() / COLUMNS => {
+                    let values = sums_of(sums, [PANEL * chunks + PART, 1], 0);
+                    store_results(generate(|i| C::from_sum(values[i])), first, place, PART);
+                });
+            } else {
+                for chunk in 0..chunks {
+                    let values = sums_of(sums, [PANEL * chunks, chunks], chunk);
+                    let column = PANEL * columns + chunk * COLUMNS;
+                    store_results(finish_sums(values, first, column, target, epilogue, bias), first, place, chunk);
+                }
+            }
             fence_proxy_async_shared();
             sync_named(id, THREADS);
             if thread == 0 {
                 let [row, column] = target.at;
-                map.store(place, [(column + panel * columns) as i32, row as i32, target.batch as i32]);
+                map.store(place, [(column + PANEL * columns) as i32, row as i32, target.batch as i32]);
                 bulk::commit();
             }
-        }
+        });
         return;
     }
     let values = staging.cast::<S>();
@@ -96,44 +120,46 @@ pub fn finish<S: Sum + Sums<N>, C: Output<S>, E: Epilogue<S, C>, const N: usize>
     }
 }
 
-/// The number of sums of a thread that pass through an epilogue at once: two rows of two columns, four times.
-const SUMS: usize = 16;
+/// The number of columns of the sums that pass through an epilogue in registers at once, and the number of these sums of
+/// a thread: two rows of two columns, twice.
+const COLUMNS: usize = 16;
+const SUMS: usize = 8;
+/// The maximum number of such columns of a box.
+const MAX_CHUNKS: usize = BOX_BYTES / 2 / COLUMNS;
 
-/// Stores the results of the columns number `panel` of `sums` to `place`, a tile with a swizzle of 128 bytes. `first`
-/// is the place of the thread's first sum.
+/// Returns the thread's sums in the columns number `chunk` of the `count` ones from number `start` on. Only `chunk` need
+/// not be a constant.
 #[inline(always)]
-#[track_caller]
-fn store_panel<S: Sum + Sums<N>, C: Output<S>, E: Epilogue<S, C>, const N: usize>(
+fn sums_of<S: Sum + Sums<N>, const N: usize>(
     sums: Accumulator<S, N>,
-    first: [usize; 2],
-    place: Shared<C>,
-    panel: usize,
-    target: Target<'_, C>,
-    epilogue: E,
-) {
-    let pairs = place.cast::<[C; 2]>();
-    let (per_row, per_chunk) = (BOX_BYTES / size_of::<[C; 2]>(), 16 / size_of::<[C; 2]>());
-    let (swizzle, chunks) = (first[0] % 8, 2 * per_row / CHUNK);
-    for chunk in 0..chunks {
-        let mut values = [<S as Sum>::ZERO; SUMS];
-        sums.for_each_pair(|row, column, [low, high]| {
-            let distance = column - first[1];
-            if distance / CHUNK == panel * chunks + chunk {
-                let at = distance % CHUNK / 8 * 4 + (row - first[0]) / 8 * 2;
-                (values[at], values[at + 1]) = (low, high);
-            }
-        });
-        let results = finish_sums(values, first, (panel * chunks + chunk) * CHUNK, target, epilogue);
-        for pair in 0..SUMS / 2 {
-            let (row, of_row) = (first[0] + pair % 2 * 8, chunk * CHUNK / 2 + pair / 2 * 4 + first[1] / 2);
-            let at = row * per_row + ((of_row / per_chunk) ^ swizzle) * per_chunk + of_row % per_chunk;
-            // SAFETY: the row is below `ROWS`, and the pair is one of a row.
-            unsafe { pairs.store_unchecked(at, [results[2 * pair], results[2 * pair + 1]]) };
+    [start, count]: [usize; 2],
+    chunk: usize,
+) -> [S; SUMS] {
+    let mut groups = [[<S as Sum>::ZERO; 4]; SUMS / 4];
+    unroll!(I in MAX_CHUNKS => {
+        if I < count && (chunk == I || count == 1) {
+            groups = [sums.group(2 * (start + I)), sums.group(2 * (start + I) + 1)];
         }
-    }
+    });
+    generate(|i| groups[i / 4][i % 4])
 }
 
-/// Returns the results of a thread's sums in the columns from `column` of the tile on.
+/// Stores the results of a thread's sums in the columns number `chunk` to `place`, a tile with a swizzle of 128 bytes.
+#[inline(always)]
+#[track_caller]
+fn store_results<C: Element>(results: [C; SUMS], first: [usize; 2], place: Shared<C>, chunk: usize) {
+    let pairs = place.cast::<[C; 2]>();
+    let (per_row, per_unit) = (BOX_BYTES / size_of::<[C; 2]>(), 16 / size_of::<[C; 2]>());
+    unroll!(PAIR in SUMS / 2 => {
+        let (row, pair) = (first[0] + PAIR % 2 * 8, (chunk * COLUMNS + PAIR / 2 * 8 + first[1]) / 2);
+        let at = row * per_row + ((pair / per_unit) ^ (first[0] % 8)) * per_unit + pair % per_unit;
+        // SAFETY: the row is below `ROWS`, and the pair is one of a row.
+        unsafe { pairs.store_unchecked(at, [results[2 * PAIR], results[2 * PAIR + 1]]) };
+    });
+}
+
+/// Returns the results of a thread's sums in the columns from `column` of the tile on. `bias` has the elements of the
+/// bias for the tile.
 #[inline(always)]
 #[track_caller]
 fn finish_sums<S: Sum, C: Output<S>, E: Epilogue<S, C>>(
@@ -142,26 +168,22 @@ fn finish_sums<S: Sum, C: Output<S>, E: Epilogue<S, C>>(
     column: usize,
     target: Target<'_, C>,
     epilogue: E,
+    bias: Shared<C>,
 ) -> [C; SUMS] {
-    if epilogue.is_conversion() {
-        return sums.map(C::from_sum);
-    }
     let Problem { m, n, c: strides, .. } = target.problem;
-    let (row, column) = (target.at[0] + first[0], target.at[1] + column + first[1]);
-    let at = |i: usize| [row + i % 4 / 2 * 8, column + i / 4 * 8 + i % 2];
+    let (row, of_tile) = (target.at[0] + first[0], column + first[1]);
+    let at = |i: usize| [row + i % 4 / 2 * 8, target.at[1] + of_tile + i / 4 * 8 + i % 2];
     let zero = || <C as Zeroable>::zeroed();
-    // The elements of the bias are loaded together, before the first one is needed.
-    let mut bias = [zero(); SUMS / 2];
-    if target.bias.len() != 0 {
-        bias = core::array::from_fn(|i| {
-            let [_, column] = at(i / 2 * 4 + i % 2);
-            if column < n as usize { target.bias.load(column) } else { zero() }
-        });
-    }
     let previous = |i: usize| {
         let [row, column] = at(i);
         let is_inside = row < m as usize && column < n as usize;
         if is_inside { target.c.load(strides.index(target.batch, row, column)) } else { zero() }
     };
-    epilogue.finish_all(sums, at, previous, |i| bias[i / 4 * 2 + i % 2])
+    let pairs = bias.cast::<[C; 2]>();
+    let mut bias = [[zero(); 2]; SUMS / 4];
+    if target.bias.len() != 0 {
+        // SAFETY: the columns are two of the tile, which has at most 256.
+        bias = generate(|i| unsafe { pairs.load_unchecked(of_tile / 2 + i * 4) });
+    }
+    epilogue.finish_all(sums, at, previous, |i| bias[i / 4][i % 2])
 }

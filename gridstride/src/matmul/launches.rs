@@ -62,7 +62,7 @@ pub(super) fn launch<U: WarpgroupOperand, C: Output<U::Sum> + TensorElement, E: 
             let arguments = Arguments { problem, a, b, c, bias, epilogue };
             let (config, call) = match rung {
                 MatmulRung::Wgmma | MatmulRung::Pipelined | MatmulRung::Clustered | MatmulRung::SplitK => {
-                    warpgroups::kernel(queue, rung, arguments, spare)?
+                    warpgroups::kernel(queue, plan, rung, arguments, spare)?
                 }
                 _ => kernel(plan, rung, width, arguments),
             };

@@ -8,7 +8,7 @@
 //! alone.
 
 use cuda_std::{ArgumentId, Ladder};
-use gpu::matmul::tuning::{ASYNC_STEPS, BlockSteps, MMA_STEPS};
+use gpu::matmul::tuning::{ASYNC_STEPS, BlockSteps, ClusteredTile, MMA_STEPS};
 use gpu::matmul::{MatmulRung, Strides, matmul_vector, tuning};
 use gpu::matmul_warpgroup::matmul_mma_double;
 use launch::Device;
@@ -16,7 +16,7 @@ use launch::Device;
 use super::element::Packing;
 use super::launches::tile;
 use super::matrix::sizes;
-use super::warpgroups::step;
+use super::warpgroups::{STEP_BYTES, step, tile_of_clusters};
 use super::{Layout, MatmulElement};
 use crate::capabilities;
 use crate::error::AlgorithmError;
@@ -62,6 +62,8 @@ pub struct Plan {
     pub(super) packings: [Option<Packing>; 2],
     /// The number of parts into which the sums are split.
     pub(super) splits: u32,
+    /// The tile of the rungs `Clustered` and `SplitK`.
+    pub(super) clustered: ClusteredTile,
     /// True if the rung runs its kernel for `f64` by compute capability 9.0.
     pub(super) has_wide_doubles: bool,
     /// True if `matmul_vector` runs, in place of the rung and the copies.
@@ -99,6 +101,11 @@ impl Plan {
             _ => Some(1),
         };
         let splits = splits.unwrap_or_else(|| least_splits::<T>(sizes));
+        let steps = sizes[2].div_ceil(STEP_BYTES / size) / splits as usize;
+        let of_clusters = [sizes[0], sizes[1], steps, sizes[3].saturating_mul(splits as usize)];
+        let operand = if is_other { ArgumentId::of::<T::Other>() } else { ArgumentId::of::<T>() };
+        let result = if splits > 1 { ArgumentId::of::<T::Sum>() } else { ArgumentId::of::<C>() };
+        let clustered = tile_of_clusters(device, [operand, result], of_clusters);
         let is_vector = options.rung.is_none() && !unaligned && is_vector::<T, C>(&a, &b);
         Ok(Self {
             rung,
@@ -106,6 +113,7 @@ impl Plan {
             is_other,
             packings,
             splits,
+            clustered,
             is_vector,
             has_wide_doubles: rung == MatmulRung::MmaSync && has_wide_doubles::<T, C>(device)?,
         })

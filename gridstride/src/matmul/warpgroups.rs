@@ -8,8 +8,8 @@
 
 use cuda_std::bulk::{TensorMap, TensorMapMut};
 use cuda_std::tensor::tf32;
-use cuda_std::{Call, Element, Global, GlobalMut, bf16, e4m3, e5m2, f16};
-use gpu::matmul::tuning::{CLUSTERED, COMBINE, clustered_tile};
+use cuda_std::{ArgumentId, Call, Element, Global, GlobalMut, bf16, e4m3, e5m2, f16};
+use gpu::matmul::tuning::{COMBINE, ClusteredTile, clustered_tile};
 use gpu::matmul::{Epilogue, Linear, MatmulRung, Operand, Output, Problem, Strides, Sum, matmul_combine};
 use gpu::matmul_warpgroup::{
     A_ACROSS, B_ACROSS, SHARED_BYTES, STORES, THREADS, TILE_ROWS, WIDE, matmul_clustered, matmul_pipelined,
@@ -21,8 +21,10 @@ use super::launches::{Arguments, launch, not_built_with};
 use super::plan::Plan;
 use crate::error::AlgorithmError;
 
+/// The number of bytes of a step along *k*.
+pub(super) const STEP_BYTES: usize = 128;
 /// The rows of a box of a tensor map, and its bytes along a row.
-const BOX: [usize; 2] = [64, 128];
+const BOX: [usize; 2] = [64, STEP_BYTES];
 /// The index of the number of columns of a tile in the generic arguments of `matmul_clustered`.
 const COLUMNS: usize = 3;
 /// The tile of the rung `Wgmma`.
@@ -79,7 +81,10 @@ macro_rules! operands {
                     (_, 256) => matmul_clustered::if_built::<Self, C, E, 256, $k>(
                         problem, flags, a, b, stores, c, bias, epilogue,
                     ),
-                    _ => matmul_clustered::if_built::<Self, C, E, 128, $k>(
+                    (_, 128) => matmul_clustered::if_built::<Self, C, E, 128, $k>(
+                        problem, flags, a, b, stores, c, bias, epilogue,
+                    ),
+                    _ => matmul_clustered::if_built::<Self, C, E, 64, $k>(
                         problem, flags, a, b, stores, c, bias, epilogue,
                     ),
                 }
@@ -106,22 +111,24 @@ macro_rules! others {
 
 others! { f32 f64 }
 
-/// Returns the numbers of columns of tiles with which the rung `Clustered` is built for products of `U` to `C`.
-fn widths<U: Element, C: Element>() -> Vec<u32> {
-    let types = [cuda_std::ArgumentId::of::<U>(), cuda_std::ArgumentId::of::<C>()];
-    let is_built = |columns: u32| {
-        let width = cuda_std::ArgumentId::value(columns.into());
+/// Returns the tile by which the rung `Clustered` multiplies fastest: of those that are built for operands and results
+/// of `types`. `sizes` are m, n, the number of steps along k, and the number of products.
+pub(super) fn tile_of_clusters(device: &Device, types: [ArgumentId; 2], sizes: [usize; 4]) -> ClusteredTile {
+    let sizes = sizes.map(|size| u32::try_from(size).unwrap_or(u32::MAX));
+    let is_built = |tile: &ClusteredTile| {
+        let width = ArgumentId::value(tile.columns.into());
         matmul_clustered::INSTANCES.iter().any(|kernel| {
             kernel.arguments_begin_with(&types) && kernel.arguments.get(COLUMNS).is_some_and(|found| found.id == width)
         })
     };
-    CLUSTERED.iter().map(|tile| tile.columns).filter(|&columns| is_built(columns)).collect()
+    clustered_tile(sizes, device.multiprocessors(), is_built)
 }
 
 /// Returns the launch of the rung's kernel, or no call if it is not built for these types. `spare` is memory for a map
 /// that no thread reads.
 pub(super) fn kernel<'v, U: WarpgroupOperand, C: Output<U::Sum> + TensorElement, E: Epilogue<U::Sum, C> + 'static>(
     queue: Queue<'_>,
+    plan: &Plan,
     rung: MatmulRung,
     arguments: Arguments<'v, U, C, E>,
     spare: GlobalMut<'v, C>,
@@ -133,17 +140,15 @@ pub(super) fn kernel<'v, U: WarpgroupOperand, C: Output<U::Sum> + TensorElement,
     let of_b = Strides { row: problem.b.column, column: problem.b.row, ..problem.b };
     let (map_a, is_a_across) = operand(device, a, [m, k, batch], problem.a)?;
     let (map_b, is_b_across) = operand(device, b, [n, k, batch], of_b)?;
-    let sizes = [m, n, k.div_ceil(step::<U>()), batch];
-    let tile_of_clusters = clustered_tile(sizes, device.multiprocessors(), &widths::<U, C>());
     let columns = match rung {
         MatmulRung::Wgmma => WGMMA[1],
         MatmulRung::Pipelined => PIPELINED_COLUMNS,
-        _ => tile_of_clusters.columns,
+        _ => plan.clustered.columns,
     };
     let stores = result(device, c, [m, n, batch], problem.c)?;
     let mut flags = if is_a_across { A_ACROSS } else { 0 } | if is_b_across { B_ACROSS } else { 0 };
     flags |= if stores.is_some() { STORES } else { 0 };
-    flags |= if tile_of_clusters.is_wide { WIDE } else { 0 };
+    flags |= if plan.clustered.is_wide { WIDE } else { 0 };
     let stores = match stores {
         Some(map) => map,
         // A map that no thread reads.
@@ -164,7 +169,7 @@ pub(super) fn kernel<'v, U: WarpgroupOperand, C: Output<U::Sum> + TensorElement,
             LaunchConfig::new(grid, THREADS).shared_bytes(SHARED_BYTES as u32)
         }
         _ => {
-            let tiles = tile_of_clusters.count(m, n) * u64::from(batch);
+            let tiles = plan.clustered.count(m, n) * u64::from(batch);
             let clusters = tiles.min(u64::from(device.multiprocessors() / 2).max(1));
             LaunchConfig::new(2 * clusters as u32, THREADS).shared_bytes(SHARED_BYTES as u32)
         }
@@ -174,7 +179,7 @@ pub(super) fn kernel<'v, U: WarpgroupOperand, C: Output<U::Sum> + TensorElement,
 
 /// Returns the number of elements of a step along *k* for operands of type `U`.
 pub(super) const fn step<U>() -> u32 {
-    (BOX[1] / size_of::<U>()) as u32
+    (STEP_BYTES / size_of::<U>()) as u32
 }
 
 /// Launches a product whose sums are split: the products of the parts as a batch, and the kernel that adds them.
@@ -199,7 +204,8 @@ pub(super) fn launch_split<U: WarpgroupOperand, C: Output<U::Sum> + TensorElemen
     };
     let sums = Linear { alpha: U::Sum::ONE, beta: U::Sum::ZERO, steps: 0 };
     let none = spare.view();
-    let of_parts = Arguments { problem: of_parts, a, b, c: partials.view_mut(), bias: none, epilogue: sums };
+    let no_bias = none.part(0, 0);
+    let of_parts = Arguments { problem: of_parts, a, b, c: partials.view_mut(), bias: no_bias, epilogue: sums };
     // SAFETY: no kernel reads or writes the memory of `spare`.
     let spare = unsafe { GlobalMut::from_raw_parts(none.as_ptr().cast_mut(), none.len(), none.device()) };
     let rung_of_parts = if rung == MatmulRung::SplitK { MatmulRung::Clustered } else { rung };

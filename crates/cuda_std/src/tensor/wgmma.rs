@@ -166,12 +166,20 @@ impl<S: Sums<N>, const N: usize> Accumulator<S, N> {
     fn see_group(&self, group: usize, f: &mut impl FnMut(usize, usize, [S; 2])) {
         let thread = (thread::index_in_block() % THREADS) as usize;
         let (row, column) = (thread / 32 * 16 + thread % 32 / 4, 8 * group + thread % 4 * 2);
+        let [a, b, c, d] = self.group(group);
+        f(row, column, [a, b]);
+        f(row + 8, column, [c, d]);
+    }
+
+    /// Returns the sums of the calling thread in the eight columns number `group`: two columns of its first row, and
+    /// the same columns 8 rows below. The number should be a constant, because registers have no index.
+    #[inline(always)]
+    pub fn group(&self, group: usize) -> [S; 4] {
         let sum = |i: usize| {
             let i = 4 * group + i;
             S::extract(self.0.as_ref()[i / S::PER_REGISTER], i % S::PER_REGISTER)
         };
-        f(row, column, [sum(0), sum(1)]);
-        f(row + 8, column, [sum(2), sum(3)]);
+        [sum(0), sum(1), sum(2), sum(3)]
     }
 }
 

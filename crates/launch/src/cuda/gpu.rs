@@ -16,6 +16,7 @@ use super::modules::Modules;
 use super::primary::Primary;
 use super::staging::Staging;
 use super::sys::{self, CUdevice, CUstream, Code, DeviceAttribute};
+use super::tensor_maps::KeptMaps;
 use crate::backend::Backend;
 use crate::compiling::Background;
 use crate::error::{Error, Launched};
@@ -39,6 +40,7 @@ pub(crate) struct GpuDevice {
     pub(super) max_threads_per_multiprocessor: u32,
     pub(super) modules: Modules,
     pub(super) staging: Staging,
+    pub(super) maps: KeptMaps,
 }
 
 /// Opens the GPU with this ordinal for the kernels of `modules`, in its primary context.
@@ -78,6 +80,7 @@ pub(super) fn open_on(
             max_threads_per_multiprocessor: read(A::MAX_THREADS_PER_MULTIPROCESSOR)?,
             modules: Modules::new(target),
             staging: Staging::default(),
+            maps: KeptMaps::default(),
         })
     };
     open().map_err(|code: Code| fails(format!("open GPU {ordinal}"), code))

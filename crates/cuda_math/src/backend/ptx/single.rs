@@ -33,6 +33,7 @@ instructions! {
     trunc(x) = "cvt.rzi.f32.f32 {}, {};";
     round_ties_even(x) = "cvt.rni.f32.f32 {}, {};";
     ex2(x) = "ex2.approx.f32 {}, {};";
+    ex2_flushed(x) = "ex2.approx.ftz.f32 {}, {};";
     lg2(x) = "lg2.approx.f32 {}, {};";
     approximate_sin(x) = "sin.approx.f32 {}, {};";
     approximate_cos(x) = "cos.approx.f32 {}, {};";
@@ -40,7 +41,7 @@ instructions! {
     approximate_rsqrt(x) = "rsqrt.approx.f32 {}, {};";
     approximate_sqrt(x) = "sqrt.approx.f32 {}, {};";
     approximate_div(a, b) = "div.full.f32 {}, {}, {};";
-    rcp_seed(x) = "rcp.approx.ftz.f32 {}, {};";
+    rcp_flushed(x) = "rcp.approx.ftz.f32 {}, {};";
     rsqrt_seed(x) = "rsqrt.approx.ftz.f32 {}, {};";
     /// Returns the logarithm of ±0, ∞, NaN or a negative number.
     log_of_special(x) = "lg2.approx.ftz.f32 {}, {};";
@@ -56,7 +57,7 @@ instructions! {
 /// uses a seed of 23 bits and one Newton step.
 #[inline(always)]
 pub fn rcp_normal(x: f32) -> f32 {
-    let seed = rcp_seed(x);
+    let seed = rcp_flushed(x);
     fma(fma(-x, seed, 1.0), seed, seed)
 }
 

@@ -58,6 +58,19 @@ pub fn lesser_number(a: f32, b: f32) -> f32 {
     a.min(b)
 }
 
+/// Replaces a subnormal number by 0, as instructions with `.ftz` do.
+fn flushed(x: f32) -> f32 {
+    if x.is_subnormal() { 0.0_f32.copysign(x) } else { x }
+}
+
+pub fn ex2_flushed(x: f32) -> f32 {
+    flushed(flushed(x).exp2())
+}
+
+pub fn rcp_flushed(x: f32) -> f32 {
+    flushed(1.0 / flushed(x))
+}
+
 macro_rules! of_std {
     ($($name:ident = $method:ident;)*) => {$(
         pub fn $name(x: f32) -> f32 {
