@@ -133,17 +133,13 @@ impl ClusteredTile {
 }
 
 /// The tiles of `matmul_clustered`. If several are equally fast, the first one is used.
-pub const CLUSTERED: [ClusteredTile; 6] = [
+pub const CLUSTERED: [ClusteredTile; 5] = [
     ClusteredTile::new(256, false, 1024),
     ClusteredTile::new(128, false, 610),
-    ClusteredTile::new(64, false, 620),
     ClusteredTile::new(256, true, 1150),
     ClusteredTile::new(128, true, 780),
     ClusteredTile::new(64, true, 620),
 ];
-
-/// The time of a step with 64 columns if *A* has at most 64 rows. Boxes beyond the last row are slow.
-const FEW_ROWS_CYCLES: u64 = 1100;
 
 /// The time in which a tile begins and ends, in the unit of [`ClusteredTile::cycles`].
 const CLUSTERED_START: u64 = 2500;
@@ -164,7 +160,12 @@ fn clustered_time(tile: ClusteredTile, [m, n, steps, batch]: [u32; 4], multiproc
     let (steps, batch) = (u64::from(steps), u64::from(batch));
     let rounds = tile.count(m, n).saturating_mul(batch).div_ceil(clusters);
     let bytes = (u64::from(m) + u64::from(n)).saturating_mul(128 * steps).saturating_mul(batch);
-    let cycles = if tile.columns == 64 && m <= 64 { FEW_ROWS_CYCLES } else { tile.cycles.into() };
+    // The boxes beyond the last row are slow.
+    let cycles = match tile {
+        ClusteredTile { columns: 64, cycles, .. } if m <= 64 => 2 * u64::from(cycles),
+        ClusteredTile { is_wide: false, cycles, .. } if m <= 128 => u64::from(cycles) * 3 / 2,
+        ClusteredTile { cycles, .. } => cycles.into(),
+    };
     rounds.saturating_mul(steps * cycles + CLUSTERED_START).max(CLUSTERED_START + bytes / BYTES_PER_CYCLE)
 }
 

@@ -2,16 +2,19 @@
 
 use std::env;
 
-use cuda_std::{Ladder, bf16, f16};
+use cuda_std::{GpuFloat, Ladder, bf16, f16};
+use gpu::matmul::tuning::{CLUSTERED, clustered_tile};
 use gridstride::error::AlgorithmError;
-use gridstride::matmul::{Layout, Matmul, MatmulElement, MatmulExt, MatmulOptions, MatmulRung, Matrix, MatrixMut};
+use gridstride::matmul::{
+    Layout, Matmul, MatmulElement, MatmulExt, MatmulOptions, MatmulRung, Matrix, MatrixMut, Output,
+};
 use gridstride::numbers::Number;
-use launch::{Device, Error};
+use launch::{Device, Error, TensorElement};
 use rand::Rng;
 use simt::Simulator;
 use tests::{all_devices, devices_and_turns, gpu, random, simulated};
 use workbench::matmul::reference::Product;
-use workbench::matmul::trial::{TYPES, Trial, Types};
+use workbench::matmul::trial::{Integral, TYPES, Trial, Types};
 
 /// *m*, *n* and *k*: empty, single elements, near the sides of tiles, and primes.
 const SIZES: [[usize; 3]; 13] = [
@@ -85,6 +88,24 @@ suite! {
     pipelined_conforms: Pipelined;
     clustered_conforms: Clustered;
     split_k_conforms: SplitK;
+}
+
+/// Tests each tile of the rung `Clustered`, with an epilogue, for sizes at which it is the fastest one.
+#[test]
+fn the_tiles_of_clusters_conform() {
+    const SIZES: [[usize; 3]; 5] = [[150, 248, 72], [150, 120, 130], [50, 504, 72], [100, 200, 65], [70, 120, 200]];
+    // One cluster.
+    let device = Device::simulated(Simulator::new().with_multiprocessors(2));
+    for (sizes, tile) in SIZES.into_iter().zip(CLUSTERED) {
+        let [m, n, k] = sizes.map(|size| size as u32);
+        assert_eq!(clustered_tile([m, n, k.div_ceil(64), 1], device.multiprocessors(), |_| true), tile);
+        let plain = Trial { rung: Some(MatmulRung::Clustered), ..Trial::new(sizes) };
+        for trial in [plain, Trial { factors: [2, -1], has_bias: true, has_relu: true, ..plain }] {
+            for types in types(MatmulRung::Clustered).filter(|types| types.bytes == 2) {
+                run(types, &trial, &device);
+            }
+        }
+    }
 }
 
 /// Tests that a product without summands, which the kernel of another rung computes, still has its epilogue.
@@ -225,18 +246,36 @@ fn floats_are_within_their_bounds_and_the_same_in_every_run() {
 
 #[test]
 fn the_activation_of_transformers_is_approximated() {
-    let x: Vec<f64> = (-40..40).map(|i| f64::from(i) / 8.0).collect();
-    for device in all_devices() {
-        let (a, b, mut c) =
-            (device.upload(&x).unwrap(), device.upload(&[1.0]).unwrap(), device.alloc(x.len()).unwrap());
-        let mut product = Matmul::<f64>::new(&device, [x.len(), 1, 1]).unwrap().gelu();
-        let (of_a, of_b) = (Matrix::row_major(&a, x.len(), 1).unwrap(), Matrix::row_major(&b, 1, 1).unwrap());
-        product.run(&device, of_a, of_b, MatrixMut::row_major(&mut c, x.len(), 1).unwrap()).unwrap();
-        for (x, found) in x.iter().zip(c.download().unwrap()) {
+    /// Multiplies a column by a row of ones. `tolerance` is relative to the argument.
+    fn check<T>(device: &Device, rung: Option<MatmulRung>, tolerance: f64)
+    where
+        T: MatmulElement<Result = T> + Output<T::Sum> + TensorElement + Integral,
+        T::Sum: GpuFloat,
+    {
+        let x: Vec<T> = (-80..80).map(|i| T::of(f64::from(i) / 8.0)).collect();
+        let n = 8;
+        let (a, b) = (device.upload(&x).unwrap(), device.upload(&vec![T::of(1.0); n]).unwrap());
+        let mut c = device.alloc(x.len() * n).unwrap();
+        let options = MatmulOptions { rung, ..MatmulOptions::row_major([x.len(), n, 1]) };
+        let mut product = Matmul::<T, T>::with_options(device, &options).unwrap().gelu();
+        let (of_a, of_b) = (Matrix::row_major(&a, x.len(), 1).unwrap(), Matrix::row_major(&b, 1, n).unwrap());
+        product.run(device, of_a, of_b, MatrixMut::row_major(&mut c, x.len(), n).unwrap()).unwrap();
+        let found = c.download().unwrap();
+        for (x, found) in x.iter().zip(found.chunks(n)) {
+            let x = x.value();
             let inner = (2.0 / std::f64::consts::PI).sqrt() * (x + 0.044_715 * x.powi(3));
             let expected = 0.5 * x * (1.0 + inner.tanh());
-            assert!((found - expected).abs() < 1e-12, "{x}: {found} instead of {expected}");
+            for found in found {
+                let error = (found.value() - expected).abs();
+                assert!(error <= tolerance * x.abs(), "{x}: {} instead of {expected}", found.value());
+            }
         }
+    }
+    for device in all_devices() {
+        check::<f64>(&device, None, 1e-15);
+        check::<f32>(&device, None, 5e-7);
+        check::<f16>(&device, Some(MatmulRung::MmaSync), 5e-4);
+        check::<bf16>(&device, Some(MatmulRung::Clustered), 4e-3);
     }
 }
 
