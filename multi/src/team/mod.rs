@@ -145,6 +145,11 @@ impl<'r> Team<'r> {
         self.members
     }
 
+    /// Returns the rank that has the member `member`.
+    pub(crate) fn rank_of(&self, member: usize) -> usize {
+        self.firsts.partition_point(|&first| first <= member).saturating_sub(1)
+    }
+
     /// Returns the segment of this rank's device number `device` in a vector of `n` elements, as a range of indices.
     /// All segments have the same length. If `n` is not a multiple of the number of members, the first segments have
     /// one more element.
