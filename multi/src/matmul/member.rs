@@ -29,7 +29,7 @@ impl<T: MatmulElement, C: Output<T::Sum> + TensorElement> Member<T, C> {
         for &columns in &division.columns {
             if rows > 0 && columns > 0 && !products.iter().any(|(known, _)| *known == columns) {
                 let (a, b) = (part(a, rows, division.k), part(b, division.k, columns));
-                let options = MatmulOptions { a, b, unaligned: false, part_of: Some(layouts), ..*options };
+                let options = MatmulOptions { a, b, part_of: Some(layouts), ..*options };
                 products.push((columns, Matmul::with_options(device, &options)?));
             }
         }

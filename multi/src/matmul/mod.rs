@@ -6,8 +6,8 @@
 //! multiplies its rows of *A* by the panel of member i + r, so in the first round by its own. Meanwhile a stream of the
 //! member copies the panel of the next round to one of two buffers. In each round, each panel is copied to one member.
 //!
-//! Every element of *C* is a whole sum in one launch, and the plan of each part depends on the sizes of the whole
-//! product (`MatmulOptions::part_of`). The bits are therefore those of one device.
+//! One member computes all of a sum, and the plan of each part depends on the sizes of the whole product
+//! (`MatmulOptions::part_of`). The bits are therefore those of one device.
 
 use cuda_std::GpuFloat;
 use gridstride::matmul::{Layout, Matmul, MatmulElement, MatmulOptions, Output};
@@ -249,12 +249,7 @@ impl<'t, T: MatmulElement, C: Output<T::Sum> + TensorElement> SplitMatmul<'t, T,
 
 /// Returns the division of the product `options` by the parts of all ranks. `rows` and `columns` are those of this
 /// rank's devices.
-fn divide(
-    team: &Team<'_>,
-    options: &MatmulOptions,
-    rows: &[usize],
-    columns: &[usize],
-) -> Result<Division, MultiError> {
+fn divide(team: &Team<'_>, options: &MatmulOptions, rows: &[usize], columns: &[usize]) -> Result<Division, MultiError> {
     let (devices, [a, b]) = (team.devices().len(), [options.a, options.b]);
     for (what, parts) in [("divide the rows of a matrix", rows), ("divide the columns of a matrix", columns)] {
         if parts.len() != devices {

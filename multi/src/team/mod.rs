@@ -35,6 +35,9 @@
 //! reduction takes n / p units of time and saxpy takes 3n / p, so both are p times as fast as on one device. The
 //! exchange of one result per member takes microseconds.
 //!
+//! A [matrix product](crate::matmul) is p times as fast, too, if a member multiplies its rows by a panel of *B* in no
+//! less time than the next panel takes to arrive.
+//!
 //! A scan on one device takes 2n units of time, because the scan reads and writes each element once. On several
 //! devices, a member needs the total t of all elements before its segment. Here all members but the last reduce their
 //! segments, and then all members scan. This takes n / p + 2n / p units of time and is 2p / 3 times as fast as one

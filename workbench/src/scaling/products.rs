@@ -224,10 +224,7 @@ fn wrong_parts_are_refused() {
     let new = |options: &MatmulOptions, rows: &[usize], columns: &[usize]| {
         text(SplitMatmul::<f32>::with_options(&team, options, rows, columns).err().unwrap())
     };
-    assert_eq!(
-        new(&options, &[2, 2], &[2, 2]),
-        "the members have 4 rows of A, but the product has 3: divide 3"
-    );
+    assert_eq!(new(&options, &[2, 2], &[2, 2]), "the members have 4 rows of A, but the product has 3: divide 3");
     assert!(new(&options, &[2, 1], &[4, 4]).contains("8 columns of B"));
     assert!(new(&options, &[3], &[2, 2]).contains("divide the rows of a matrix"));
     let batch = MatmulOptions::new(options.a.batch(2, 15), options.b.batch(2, 20));
