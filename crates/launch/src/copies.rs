@@ -6,7 +6,8 @@
 //! The queue of the target waits for an event of the source's queue and then copies; the source's queue waits for an
 //! event of the copy. Every operation on a buffer therefore runs after the operations that were enqueued before it. The
 //! copies of one exchange share these events. Peer access changes only the speed of a copy. A copy in a stream
-//! (`Queue::copy_between`) does not wait for the queue of the source, so that it overlaps with the work of both devices.
+//! (`Queue::copy_between`) does not wait for the queue of the source, so that it overlaps with the work of both
+//! devices.
 
 use std::ops::Range;
 use std::panic::Location;

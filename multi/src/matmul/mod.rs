@@ -152,8 +152,8 @@ impl<'t, T: MatmulElement, C: Output<T::Sum> + TensorElement> SplitMatmul<'t, T,
         self.members.iter().map(Member::temporary_bytes).sum::<u64>() + self.panels.bytes()
     }
 
-    /// Enqueues the product on the devices. `a`, `b` and `c` have a buffer per device of this rank: its rows of *A*, its
-    /// panel of *B*, and its rows of *C*.
+    /// Enqueues the product on the devices. `a`, `b` and `c` have a buffer per device of this rank: its rows of *A*,
+    /// its panel of *B*, and its rows of *C*.
     ///
     /// On GPUs this function returns before the kernels have finished, unless there are several ranks. Later work of
     /// the devices sees the result and may change the operands.

@@ -189,8 +189,8 @@ fn check_copies(devices: &[Device], lens: &[usize]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Checks copies around the ring of `devices` in streams of their targets. Delayed kernels run on the source before each
-/// copy, and after it. The last copy is not done when its source is freed.
+/// Checks copies around the ring of `devices` in streams of their targets. Delayed kernels run on the source before
+/// each copy, and after it. The last copy is not done when its source is freed.
 fn check_copies_in_streams(devices: &[Device], lens: &[usize]) -> Result<(), Error> {
     for &len in lens {
         for (number, here) in devices.iter().enumerate() {
