@@ -17,6 +17,9 @@ pub enum MultiError {
     /// The host has too little memory for a segment.
     #[error(transparent)]
     HostMemory(#[from] HostMemoryError),
+    /// The parts of matrices are not those of the product. The text says what was given and what is allowed.
+    #[error("{0}")]
+    Matrices(String),
     /// A communication between ranks failed.
     #[error(transparent)]
     Ranks(#[from] RanksError),

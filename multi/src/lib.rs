@@ -7,6 +7,7 @@
 
 pub mod error;
 pub mod histogram;
+pub mod matmul;
 pub mod ranks;
 pub mod reduce;
 pub mod saxpy;

@@ -72,6 +72,9 @@ pub struct ScalingPoint {
     /// The rate in cell updates per second, for a cellular automaton.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cell_updates_per_second: Option<f64>,
+    /// The rate in units of 10¹² operations per second, for a matrix product.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub teraflops: Option<f64>,
     /// The rate divided by the rate on one member.
     pub speedup: f64,
     /// The speed-up divided by the number of members.
@@ -226,6 +229,7 @@ fn point(
         cell_updates_per_second: prepared
             .generations()
             .map(|generations| size as f64 * generations as f64 / timing.seconds),
+        teraflops: prepared.operations().map(|operations| operations as f64 / timing.seconds / 1e12),
         speedup: 1.0,
         efficiency: 1.0,
     }))
@@ -247,8 +251,11 @@ impl Scaling {
                 row.members.to_string(),
                 if row.size.is_power_of_two() { format!("2^{}", row.size.ilog2()) } else { row.size.to_string() },
                 report::Seconds(1e-6 * row.median_us).to_string(),
-                row.cell_updates_per_second
-                    .map_or(format!("{} GB/s", Rate(row.gbps)), |rate| format!("{} cells/s", Rate(rate))),
+                match (row.cell_updates_per_second, row.teraflops) {
+                    (Some(rate), _) => format!("{} cells/s", Rate(rate)),
+                    (_, Some(rate)) => format!("{} TFLOP/s", Rate(rate)),
+                    _ => format!("{} GB/s", Rate(row.gbps)),
+                },
                 share(row.speedup, format!("{:.3}", row.speedup)),
                 share(row.efficiency, format!("{} %", Rate(100.0 * row.efficiency))),
                 row.runs.to_string(),
@@ -317,6 +324,7 @@ mod tests {
             median_us: 3.0,
             gbps,
             cell_updates_per_second: None,
+            teraflops: None,
             speedup: gbps / 10.0,
             efficiency: gbps / 10.0 / members as f64,
         }

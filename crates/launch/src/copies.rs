@@ -1,18 +1,26 @@
-//! Copies between devices. A copy runs after the earlier work of both devices and before their later work.
+//! Copies between devices. A copy runs after the earlier work of both devices and before their later work, unless a
+//! stream executes it.
 //!
 //! # Design
 //!
 //! The queue of the target waits for an event of the source's queue and then copies; the source's queue waits for an
 //! event of the copy. Every operation on a buffer therefore runs after the operations that were enqueued before it. The
-//! copies of one exchange share these events. Peer access changes only the speed of a copy.
+//! copies of one exchange share these events. Peer access changes only the speed of a copy. A copy in a stream
+//! (`Queue::copy_between`) does not wait for the queue of the source, so that it overlaps with the work of both
+//! devices.
 
 use std::ops::Range;
 use std::panic::Location;
 
+use cuda_std::Element;
+
+use crate::buffer::Buffer;
 use crate::device::Device;
 use crate::error::Error;
 use crate::objects::BackendEvent;
+use crate::open_stream::bytes_at;
 use crate::ordering::{Actor, Clock, StreamAccess, StreamWork};
+use crate::queue::Queue;
 
 /// A copy of `bytes` bytes, at least one, between the memories of two devices or within one.
 pub(crate) struct PeerCopy<'d> {
@@ -65,6 +73,74 @@ pub(crate) unsafe fn copy_all(
         }
     }
     result.and_then(|()| devices().try_for_each(|device| device.queues().fork_streams()))
+}
+
+impl Queue<'_> {
+    /// Enqueues a copy of all elements of `from`, which may be on another device of the same kind, to the first
+    /// elements of `to`, which is on the device of this queue.
+    ///
+    /// The copy comes after the earlier work of this queue. In the queue of a stream, it does not come after the
+    /// earlier work of the other device: let the stream [`wait`](Self::wait) for an event of that device's queue. The
+    /// later work of the other device, except in streams, waits for the copy.
+    ///
+    /// ```
+    /// use launch::Group;
+    ///
+    /// let group = Group::open(&"sim:2".parse()?, &[])?;
+    /// let there = group.members()[1].upload(&[1, 2])?;
+    /// let mut here = group.members()[0].zeroed::<u32>(3)?;
+    /// let stream = group.members()[0].stream()?;
+    /// stream.queue().wait(&group.members()[1].queue().record()?)?;
+    /// stream.queue().copy_between(&there, &mut here)?;
+    /// assert_eq!(here.download()?, [1, 2, 0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfRange`] if `to` is too short; [`Error::WrongDevice`] if `to` is on another device than this
+    /// queue, or one buffer is on a GPU and the other in the simulator; [`Error::Recording`] if the queue records;
+    /// [`Error::ContextLost`] when an earlier launch failed; [`Error::StreamRace`] if the device checks streams and
+    /// finds a race.
+    #[track_caller]
+    pub fn copy_between<T: Element>(self, from: &Buffer<T>, to: &mut Buffer<T>) -> Result<(), Error> {
+        self.check(to, "a copy between devices")?;
+        let Some(stream) = self.stream("copy between devices")? else {
+            return to.copy_range_from(0, from, 0..from.len());
+        };
+        to.bytes_at("copy to", 0, from.len())?;
+        let Some(copy) = to.copy_of(0, from, 0..from.len()) else { return Ok(()) };
+        let PeerCopy { to, target, from, source, bytes } = copy;
+        if target.is_simulated() != source.is_simulated() {
+            let device = target.name().to_owned();
+            return Err(Error::WrongDevice { what: "a copy between a GPU and the simulator".to_owned(), device });
+        }
+        let (read, written) = (bytes_at(from, bytes), bytes_at(to, bytes));
+        stream.note(&[(read, StreamWork::Copy, false), (written, StreamWork::Copy, true)], Location::caller())?;
+        let copy = || {
+            let element = size_of::<T>();
+            // SAFETY: the buffers have these bytes, and they differ, because `to` is borrowed mutably. They are
+            // borrowed until both devices' own queues wait for the copy: that of the source by the event below, and
+            // that of the target by `note_queue_work`. Freeing the memory comes after them.
+            unsafe { stream.backend().copy((to, target.backend()), (from, source.backend()), bytes, element) }?;
+            if target.id() != source.id() {
+                let (event, clock) = (stream.backend().record_order()?, stream.clock());
+                // SAFETY: the devices are of one kind, as checked above.
+                unsafe { source.backend().wait_for(&event) }?;
+                if let (Some(queue), Some(clock)) = (source.queue_actor(), clock) {
+                    queue.wait(&clock);
+                }
+            }
+            Ok(())
+        };
+        let result = copy();
+        stream.note_queue_work();
+        if result.is_err() {
+            // If the queue of the source could not be made to wait for the copy, the host waits here.
+            let _ = stream.finish_work();
+        }
+        result
+    }
 }
 
 /// Checks that no target overlaps a source or another target.

@@ -327,7 +327,8 @@ impl<'q> Queue<'q> {
         }
     }
 
-    fn check<T: DeviceCopy>(self, buffer: &Buffer<T>, what: &str) -> Result<(), Error> {
+    /// Checks that `buffer` is on the device of this queue.
+    pub(crate) fn check<T: DeviceCopy>(self, buffer: &Buffer<T>, what: &str) -> Result<(), Error> {
         if buffer.device().id() == self.device.id() {
             return Ok(());
         }

@@ -17,7 +17,7 @@ use super::element::Packing;
 use super::launches::tile;
 use super::matrix::sizes;
 use super::warpgroups::{STEP_BYTES, step, tile_of_clusters};
-use super::{Layout, MatmulElement};
+use super::{Layout, MatmulElement, MatrixError};
 use crate::capabilities;
 use crate::error::AlgorithmError;
 
@@ -36,12 +36,15 @@ pub struct MatmulOptions {
     pub unaligned: bool,
     /// The rung that runs. With `None`, the types and the device select it.
     pub rung: Option<MatmulRung>,
+    /// The layouts of the *A* and *B* of which this product has some rows of *A* and some columns of *B*, or `None` if
+    /// it has all. The elements of *C* then have the bits that they have in the whole product on the same device.
+    pub part_of: Option<[Layout; 2]>,
 }
 
 impl MatmulOptions {
     /// Returns the options for operands of these layouts that begin at a multiple of 16 bytes.
     pub const fn new(a: Layout, b: Layout) -> Self {
-        Self { a, b, tf32: false, unaligned: false, rung: None }
+        Self { a, b, tf32: false, unaligned: false, rung: None, part_of: None }
     }
 
     /// Returns the options for an *A* of `m` × `k` and a *B* of `k` × `n` elements in row-major order.
@@ -77,14 +80,20 @@ impl Plan {
     /// Returns [`AlgorithmError::Matrix`] if the matrices cannot be multiplied, and [`AlgorithmError::NotBuilt`] if no
     /// kernel, or not that of the chosen rung, is built for the types.
     pub fn new<T: MatmulElement, C: 'static>(device: &Device, options: &MatmulOptions) -> Result<Self, AlgorithmError> {
-        let MatmulOptions { a, b, tf32, unaligned, rung } = *options;
-        for layout in [a, b] {
+        let MatmulOptions { a, b, tf32, unaligned, rung, part_of } = *options;
+        let [whole_a, whole_b] = part_of.unwrap_or([a, b]);
+        for layout in [a, b, whole_a, whole_b] {
             layout.check_input(usize::MAX)?;
         }
-        let sizes = sizes(&a, &b)?;
+        // The order of the additions depends on `whole` alone.
+        let (sizes, whole) = (sizes(&a, &b)?, sizes(&whole_a, &whole_b)?);
+        if sizes[0] > whole[0] || sizes[1] > whole[1] || sizes[2..] != whole[2..] {
+            let text = format!("the product of {a} and {b} is no part of the product of {whole_a} and {whole_b}");
+            return Err(MatrixError(text).into());
+        }
         let (rung, is_other) = match rung {
             Some(rung) => (rung, kind::<T, C>(rung, tf32).ok_or_else(|| not_built::<T, C>(rung))?),
-            None => default_kernel::<T, C>(device, tf32, sizes)?,
+            None => default_kernel::<T, C>(device, tf32, whole)?,
         };
         let must_convert = is_other && T::IS_EXACT;
         let size = if must_convert { size_of::<T::Other>() } else { size_of::<T>() };
@@ -95,18 +104,19 @@ impl Plan {
             is_packed.then(|| packing(&layout, 16 / size))
         });
         let splits = match rung {
-            MatmulRung::SplitK => Some(splits::<T>(device, sizes)).filter(|&splits| splits > 1),
-            MatmulRung::AsyncCopies => Some(block_splits(device, rung, ASYNC_STEPS, size, sizes)),
-            MatmulRung::MmaSync => Some(block_splits(device, rung, MMA_STEPS[usize::from(size == 8)], size, sizes)),
+            MatmulRung::SplitK => Some(splits::<T>(device, whole)).filter(|&splits| splits > 1),
+            MatmulRung::AsyncCopies => Some(block_splits(device, rung, ASYNC_STEPS, size, whole)),
+            MatmulRung::MmaSync => Some(block_splits(device, rung, MMA_STEPS[usize::from(size == 8)], size, whole)),
             _ => Some(1),
         };
-        let splits = splits.unwrap_or_else(|| least_splits::<T>(sizes));
+        let splits = splits.unwrap_or_else(|| least_splits::<T>(whole));
         let steps = sizes[2].div_ceil(STEP_BYTES / size) / splits as usize;
         let of_clusters = [sizes[0], sizes[1], steps, sizes[3].saturating_mul(splits as usize)];
         let operand = if is_other { ArgumentId::of::<T::Other>() } else { ArgumentId::of::<T>() };
         let result = if splits > 1 { ArgumentId::of::<T::Sum>() } else { ArgumentId::of::<C>() };
         let clustered = tile_of_clusters(device, [operand, result], of_clusters);
-        let is_vector = options.rung.is_none() && !unaligned && is_vector::<T, C>(&a, &b);
+        let has_vector = is_vector::<T, C>(&a, &b) && is_vector::<T, C>(&whole_a, &whole_b);
+        let is_vector = options.rung.is_none() && !unaligned && has_vector;
         Ok(Self {
             rung,
             sizes,

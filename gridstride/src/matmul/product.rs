@@ -178,7 +178,12 @@ impl<T: MatmulElement, C: Output<T::Sum> + TensorElement, E: Epilogue<T::Sum, C>
         self.run_views(queue.into(), a, b, c, Some(bias.view()))
     }
 
-    fn run_views(
+    /// Does the same as [`run_with_bias`](Self::run_with_bias), or as [`run`](Self::run) without a bias. The bias is a
+    /// view, which may be a part of a buffer.
+    ///
+    /// # Errors
+    /// Returns the errors of [`run_with_bias`](Self::run_with_bias).
+    pub fn run_views(
         &mut self,
         queue: Queue<'_>,
         a: Matrix<'_, T>,

@@ -30,6 +30,15 @@ fn vectors_are_split_over_devices_and_right() {
             }
         }
     }
+    for (size, layout, number, device) in [("20x33", "nn", "bf16", "sim:2"), ("9x2", "tt", "f64", "sim:3")] {
+        let command = ["matmul", "--size", size, "--k", "70", "--layout", layout, "--type", number, "--device", device];
+        let output = HOST.run(&[&command[..], &["--json"]].concat());
+        assert_eq!(output.status.code(), Some(0), "{command:?}: {}", text(&output.stderr));
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        for kernel in report["kernels"].as_array().unwrap() {
+            assert!(kernel["wrong"].is_null() && kernel["of_bound"].as_f64().unwrap() <= 1.0, "{report}");
+        }
+    }
     let output = HOST.run(&["scan", "--n", "100", "--device", "sim:3"]);
     assert!(text(&output.stdout).contains("n = 100 on 3 × simulator: "), "{}", text(&output.stdout));
     assert!(text(&output.stderr).contains("devices: 3 × simulator"), "{}", text(&output.stderr));
@@ -88,6 +97,17 @@ fn scaling_is_measured_shown_recorded_and_drawn() {
         let updates = 24.0 * row["size"].as_f64().unwrap();
         assert!((rate * 1e-6 * median / updates - 1.0).abs() < 1e-9 && row["speedup"].as_f64().unwrap() > 0.0, "{row}");
     }
+    // A result of 64 columns has at most 5003 elements.
+    let rows = recording["scaling"].as_array().unwrap().iter().filter(|row| row["algorithm"] == "matmul");
+    let rows: Vec<_> = rows.map(|row| [&row["size"], &row["teraflops"], &row["median_us"]]).collect();
+    let sizes = [4992, 4992, 4992, 4992, 9984, 14976];
+    assert_eq!(rows.len(), sizes.len());
+    for (row, size) in rows.iter().zip(sizes) {
+        let [found, rate, median] = row.map(|value| value.as_f64().unwrap());
+        let operations = 2.0 * 64.0 * f64::from(size);
+        assert!(found == f64::from(size) && (rate * 1e6 * median / operations - 1.0).abs() < 1e-9, "{row:?}");
+    }
+    assert!(table.contains("matmul bf16") && table.contains(" TFLOP/s"), "{table}");
     assert!(table.contains("life cells") && table.contains(" cells/s"), "{table}");
     assert!(fs::exists(format!("{plots}/bench-scaling.png")).unwrap());
     let again = HOST.run(&["bench", "--from", file]);

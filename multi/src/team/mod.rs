@@ -35,6 +35,9 @@
 //! reduction takes n / p units of time and saxpy takes 3n / p, so both are p times as fast as on one device. The
 //! exchange of one result per member takes microseconds.
 //!
+//! A [matrix product](crate::matmul) is p times as fast, too, if a member multiplies its rows by a panel of *B* in no
+//! less time than the next panel takes to arrive.
+//!
 //! A scan on one device takes 2n units of time, because the scan reads and writes each element once. On several
 //! devices, a member needs the total t of all elements before its segment. Here all members but the last reduce their
 //! segments, and then all members scan. This takes n / p + 2n / p units of time and is 2p / 3 times as fast as one
@@ -143,6 +146,11 @@ impl<'r> Team<'r> {
     /// Returns the number of members of the team, on all ranks.
     pub fn members(&self) -> usize {
         self.members
+    }
+
+    /// Returns the rank that has the member `member`.
+    pub(crate) fn rank_of(&self, member: usize) -> usize {
+        self.firsts.partition_point(|&first| first <= member).saturating_sub(1)
     }
 
     /// Returns the segment of this rank's device number `device` in a vector of `n` elements, as a range of indices.

@@ -3,6 +3,7 @@
 mod cases;
 mod problem;
 pub mod reference;
+mod scaling;
 pub mod trial;
 
 pub use cases::cases;

@@ -4,6 +4,7 @@ use cuda_std::{ArgumentId, Ladder, Rung, bf16, f16};
 use launch::{Device, Held, Queue, Resources as _};
 
 use super::reference::Product;
+use super::scaling::Split;
 use crate::algorithm::{
     Aim, Algorithm, Fact, Measurement, Options, Other, Problem, ProblemOption, Purpose, Shape, Size, Sizes, Target, Unit,
     rung_of,
@@ -11,11 +12,13 @@ use crate::algorithm::{
 use crate::deviation::Deviation;
 use crate::error::{WorkbenchError, invalid};
 use crate::inputs::RandomVector;
+use crate::scaling::{ScalingMeasurement, SplitWork};
 use crate::vectors::{Computation, HostVector, Layout, Layouts, VectorProblem, Vectors, typed};
 use gridstride::matmul::{
     Layout as MatrixLayout, Matmul, MatmulElement, MatmulOptions, MatmulRung, Matrix, MatrixMut, Plan,
 };
 use gridstride::numbers::{Number, NumberType};
+use multi::team::Team;
 
 /// The algorithm matmul, which multiplies two matrices.
 pub struct MatmulAlgorithm;
@@ -113,6 +116,10 @@ impl Algorithm for MatmulAlgorithm {
         ]
     }
 
+    fn scaling_measurements(&self) -> Vec<ScalingMeasurement> {
+        super::scaling::measurements()
+    }
+
     fn others(&self) -> &'static [Other] {
         // All types have a product by tensor cores with this option.
         const TF32: &[(&str, &str)] = &[("tf32", "")];
@@ -194,9 +201,9 @@ fn run(device: &Device, shape: Shape, options: &Options, rung: MatmulRung) -> Re
 }
 
 /// The problem of multiplying two matrices of random elements.
-struct MatmulProblem {
+pub(super) struct MatmulProblem {
     /// *m*, *n* and *k*.
-    sizes: [usize; 3],
+    pub(super) sizes: [usize; 3],
     layout: &'static str,
     tf32: bool,
     seed: u64,
@@ -205,7 +212,7 @@ struct MatmulProblem {
 
 impl MatmulProblem {
     /// Returns the layouts of *A* and *B*.
-    fn operands(&self) -> [MatrixLayout; 2] {
+    pub(super) fn operands(&self) -> [MatrixLayout; 2] {
         let [m, n, k] = self.sizes;
         let layout = |rows, columns, is_transposed| match is_transposed {
             true => MatrixLayout::row_major(columns, rows).t(),
@@ -214,7 +221,7 @@ impl MatmulProblem {
         [layout(m, k, self.layout.starts_with('t')), layout(k, n, self.layout.ends_with('t'))]
     }
 
-    fn options(&self, rung: Option<MatmulRung>) -> MatmulOptions {
+    pub(super) fn options(&self, rung: Option<MatmulRung>) -> MatmulOptions {
         let [a, b] = self.operands();
         MatmulOptions { tf32: self.tf32, rung, ..MatmulOptions::new(a, b) }
     }
@@ -236,6 +243,15 @@ impl MatmulProblem {
         let [m, _, k] = self.sizes;
         let len = m.saturating_mul(k);
         (len, len.checked_next_multiple_of(16 / self.number.bytes()).unwrap_or(usize::MAX))
+    }
+
+    /// Returns the reference for operands that `fill` has written to `host`.
+    pub(super) fn reference<'h, T: Number>(&self, host: &'h HostVector, is_exact: bool) -> Product<'h, T> {
+        let (x, (len, start)) = (host.elements::<T>(), self.parts());
+        let epsilon = if T::TYPE == NumberType::F64 { f64::EPSILON } else { f64::from(f32::EPSILON) };
+        let rounding = if self.tf32 { 1.0 / 512.0 } else { 0.0 };
+        let [epsilon, rounding] = [epsilon, rounding].map(|error| if is_exact { 0.0 } else { error });
+        Product { operands: [&x[..len], &x[start..]], layouts: self.operands(), epsilon, rounding }
     }
 
     /// Returns the element type of *C*.
@@ -276,6 +292,10 @@ impl VectorProblem for MatmulProblem {
         let precision = if self.tf32 { "tf32-" } else { "" };
         let length = if k == n { String::new() } else { format!("-{k}") };
         Some(format!("{precision}{}{length}", self.layout))
+    }
+
+    fn on_team<'a>(&'a self, team: &'a Team<'a>, rung: &Rung) -> Result<Box<dyn SplitWork + 'a>, WorkbenchError> {
+        typed!(self.number, [f32 f64 f16 bf16 i8], T => Split::<T>::boxed(self, team, rung_of(rung)?))
     }
 
     fn ladder(&self) -> &'static [Rung] {
@@ -361,13 +381,7 @@ impl<T: MatmulElement<Result: Number> + Number> Computation for MatmulComputatio
         let mut found = HostVector::new(number, len)?;
         y.download(&mut found)?;
         self.problem.fill(is_exact, host)?;
-        let (x, (len, start)) = (host.elements::<T>(), self.problem.parts());
-        let epsilon = if T::TYPE == NumberType::F64 { f64::EPSILON } else { f64::from(f32::EPSILON) };
-        let rounding = if self.problem.tf32 { 1.0 / 512.0 } else { 0.0 };
-        let [epsilon, rounding] = [epsilon, rounding].map(|error| if is_exact { 0.0 } else { error });
-        let product =
-            Product { operands: [&x[..len], &x[start..]], layouts: self.problem.operands(), epsilon, rounding };
-        Ok(product.deviation(found.elements::<T::Result>()))
+        Ok(self.problem.reference::<T>(host, is_exact).deviation(found.elements::<T::Result>()))
     }
 
     fn hold<'s>(&'s mut self, held: &mut Held<'s>) {

@@ -48,6 +48,11 @@ impl<T: Number> Product<'_, T> {
     /// Returns the deviation of `found`, a row-major *C*, computed on all cores. In a large product only a random
     /// sample of its elements is compared.
     pub fn deviation<C: Number>(&self, found: &[C]) -> Deviation {
+        self.deviation_from(0, found)
+    }
+
+    /// Like [`deviation`](Self::deviation), but for rows of *C* that begin with row `first`.
+    pub fn deviation_from<C: Number>(&self, first: usize, found: &[C]) -> Deviation {
         let (n, k) = (self.layouts[1].columns(), self.layouts[0].columns());
         let indices = samples(found.len(), k);
         let count = indices.as_ref().map_or(found.len(), Vec::len);
@@ -55,15 +60,16 @@ impl<T: Number> Product<'_, T> {
             let mut deviation = Deviation::default();
             for number in part {
                 let index = indices.as_ref().map_or(number, |indices| indices[number]);
-                let (expected, magnitude) = self.element(index / n, index % n);
+                let (found, (expected, magnitude)) = (found[index], self.element(first + index / n, index % n));
+                let index = first * n + index;
                 match C::EPSILON {
-                    None => deviation.add_exact(index, found[index], C::from_f64(expected)),
+                    None => deviation.add_exact(index, found, C::from_f64(expected)),
                     Some(of_result) => {
                         let bound = (k as f64 * self.epsilon + self.rounding) * magnitude;
                         // Small results in 16 bits may be subnormal.
                         let step = if of_result > 1e-4 { 2.0_f64.powi(-24) } else { f64::from(f32::MIN_POSITIVE) };
                         let bound = bound + of_result * (expected.abs() + bound) + step;
-                        deviation.add_rounded(index, found[index], expected, bound);
+                        deviation.add_rounded(index, found, expected, bound);
                     }
                 }
             }

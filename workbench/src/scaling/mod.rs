@@ -14,6 +14,8 @@ use multi::team::{Repeated, Team};
 mod work;
 
 #[cfg(test)]
+mod products;
+#[cfg(test)]
 mod teams;
 
 pub use work::{SplitWork, time};

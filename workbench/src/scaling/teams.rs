@@ -29,17 +29,17 @@ use crate::scan::reference::scan as scanned;
 const SIZES: [usize; 6] = [0, 1, 2, 5, 1009, 10_007];
 
 /// Returns the random bits of element `index`.
-fn bits(index: usize) -> u64 {
+pub(super) fn bits(index: usize) -> u64 {
     RandomVector::<u64>::new(5, 0).bits(index)
 }
 
-fn group(members: usize) -> Group {
+pub(super) fn group(members: usize) -> Group {
     Group::open(&format!("sim:{members}").parse().unwrap(), gridstride::MODULES).unwrap()
 }
 
 /// Calls `work` with teams of several sizes: 1, 2, 3 and 7 devices of one rank, and 1 to 4 ranks. In a team of several
 /// ranks, a rank with an odd number has two devices, and any other rank has one device.
-fn on_teams(work: impl Fn(&Team<'_>) + Sync) {
+pub(super) fn on_teams(work: impl Fn(&Team<'_>) + Sync) {
     for members in [1, 2, 3, 7] {
         let ranks = alone();
         work(&Team::new(&group(members), &ranks).unwrap());
@@ -50,7 +50,7 @@ fn on_teams(work: impl Fn(&Team<'_>) + Sync) {
 }
 
 /// Returns the whole vector, collected from all ranks. Each rank passes its segments as `parts`.
-fn whole<T: Element>(team: &Team<'_>, parts: &[Buffer<T>]) -> Vec<T> {
+pub(super) fn whole<T: Element>(team: &Team<'_>, parts: &[Buffer<T>]) -> Vec<T> {
     let own: Vec<T> = parts.iter().flat_map(|part| part.download().unwrap()).collect();
     team.gather(&own).unwrap()
 }

@@ -24,6 +24,11 @@ pub trait SplitWork {
     fn generations(&self) -> Option<u64> {
         None
     }
+
+    /// Returns the number of operations per run if the work is measured by them, and `None` for other algorithms.
+    fn operations(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// Returns the time of one run of `work` in seconds. The time begins when all ranks of `team` are ready, and ends when

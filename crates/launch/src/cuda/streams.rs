@@ -89,6 +89,10 @@ impl BackendStream for GpuStream {
             return Ok(());
         }
         self.context.enter()?;
+        if !Arc::ptr_eq(source, target) {
+            source.note_peer_copy();
+            target.note_peer_copy();
+        }
         // SAFETY: `BackendStream::copy` requires that the bytes live until the copy is done, and that the stream is of
         // one of these contexts, which is current.
         unsafe { peers::copy_in(self.stream, (to, target), (from, source), bytes) }

@@ -103,6 +103,26 @@ fn later_work_of_the_source_waits() {
 }
 
 #[test]
+fn a_copy_in_a_stream_of_the_target() {
+    let log = with_driver("gpu_groups::a_copy_in_a_stream_of_the_target", TWO, || {
+        let group = open("gpu:all")?;
+        let [first, second] = group.members() else { panic!("two") };
+        let (stream, ones) = (second.stream()?, first.upload(&[1.0_f32; 2])?);
+        let (mut here, mut there) = (first.upload(&[1.0_f32, 2.0])?, second.zeroed::<f32>(3)?);
+        first.launch(config(), saxpy(1.0, ones.view(), here.view_mut()))?;
+        stream.queue().wait(&first.queue().record()?)?;
+        stream.queue().copy_between(&here, &mut there)?;
+        // A launch on the source, and freeing it, come after the copy.
+        first.launch(config(), saxpy(1.0, ones.view(), here.view_mut()))?;
+        drop(here);
+        first.synchronize()?;
+        assert_eq!(there.download()?, [2.0, 3.0, 0.0]);
+        Ok(())
+    });
+    ends_clean(log);
+}
+
+#[test]
 fn gpus_that_are_no_peers() {
     let environment = [TWO[0], TWO[1], ("STAND_IN_PEERS", "0")];
     let log = with_driver("gpu_groups::gpus_that_are_no_peers", &environment, || {

@@ -98,11 +98,13 @@ pub fn gpus() -> Option<Vec<Device>> {
 fn simulated_devices() -> Result<(), Error> {
     let group = Group::open(&"sim:3".parse().expect("a valid choice"), &[])?;
     check_copies(group.members(), &[0, 1, 100, 1000])?;
+    check_copies_in_streams(group.members(), &[0, 1, 1000])?;
     check_streams(&group, &[1, 100, 1000])?;
     check_queues(group.members(), &[1, 1000])?;
     check_halos(&group, &[1, 2, 100, 1000])?;
     for group in checked_groups(3) {
         check_copies(group.members(), &[100])?;
+        check_copies_in_streams(group.members(), &[100])?;
         check_streams(&group, &[100])?;
         check_queues(group.members(), &[100])?;
     }
@@ -119,6 +121,7 @@ fn all_gpus() -> Result<(), Error> {
     let group = Group::of(devices)?;
     println!("{}; direct: {}", group.summary(), group.are_peers());
     check_copies(group.members(), LENS)?;
+    check_copies_in_streams(group.members(), LENS)?;
     check_streams(&group, LENS)?;
     check_queues(group.members(), LENS)?;
     check_halos(&group, LENS)?;
@@ -181,6 +184,42 @@ fn check_copies(devices: &[Device], lens: &[usize]) -> Result<(), Error> {
             back.copy_range_from(0, &target, 0..len)?;
             drop((target, other));
             assert!(back.download()?.iter().all(|&element| element == 6), "length {len}, and back");
+        }
+    }
+    Ok(())
+}
+
+/// Checks copies around the ring of `devices` in streams of their targets. Delayed kernels run on the source before
+/// each copy, and after it. The last copy is not done when its source is freed.
+fn check_copies_in_streams(devices: &[Device], lens: &[usize]) -> Result<(), Error> {
+    for &len in lens {
+        for (number, here) in devices.iter().enumerate() {
+            let there = &devices[(number + 1) % devices.len()];
+            let (stream, mut source) = (there.stream()?, here.upload(&vec![1_u32; len])?);
+            let mut target = there.upload(&vec![7_u32; len + 2])?;
+            let copy = |source: &Buffer<u32>, target: &mut Buffer<u32>| -> Result<(), Error> {
+                stream.queue().wait(&here.queue().record()?)?;
+                stream.queue().copy_between(source, target)
+            };
+            let is_right = |target: &Buffer<u32>, expected: u32| -> Result<bool, Error> {
+                let found = target.download()?;
+                Ok(found[..len].iter().all(|&element| element == expected) && found[len..] == [7, 7])
+            };
+            for round in 0..3 {
+                add(here, 10, &mut source)?;
+                copy(&source, &mut target)?;
+                add(here, 100, &mut source)?;
+                assert!(is_right(&target, 11 + 110 * round)?, "length {len}, from {number}, round {round}");
+            }
+            add(here, 1, &mut source)?;
+            copy(&source, &mut target)?;
+            drop(source);
+            let other = here.upload(&vec![0_u32; len])?;
+            assert!(is_right(&target, 332)?, "length {len}, from {number}, freed");
+            let error = stream.queue().copy_between(&target, &mut there.zeroed(len + 1)?).expect_err("too short");
+            assert!(matches!(error, Error::OutOfRange { .. }), "{error}");
+            let error = here.queue().copy_between(&other, &mut target).expect_err("another device");
+            assert!(matches!(error, Error::WrongDevice { .. }), "{error}");
         }
     }
     Ok(())
