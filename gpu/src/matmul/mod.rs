@@ -17,10 +17,22 @@ pub use element::{Operand, Output, Sum};
 pub use epilogue::{Epilogue, Linear};
 pub use problem::{Problem, Strides};
 
-#[cfg(feature = "matmul")]
 cuda_std::__private::kernel! { device {} host {
+    #[cfg(feature = "matmul")]
     use cuda_std::{Global, GlobalMut};
+
+    mod own_epilogue;
+
+    pub use own_epilogue::MatmulEpilogue;
 } }
+
+#[cfg(feature = "instances")]
+pub mod exported;
+#[cfg(any(feature = "instances", feature = "matmul"))]
+mod instances;
+
+#[cfg(feature = "instances")]
+exported_modules! { "matmul": combine register_blocks vector }
 
 #[cfg(feature = "matmul")]
 cuda_std::ladder! {
