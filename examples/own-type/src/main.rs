@@ -1,5 +1,5 @@
-//! Reduces, scans, sorts and counts elements of the program's own types, and multiplies matrices with an epilogue of its
-//! own, on a GPU or in the simulator.
+//! Reduces, scans, sorts and counts elements of the program's own types, and multiplies matrices with an epilogue of
+//! its own, on a GPU or in the simulator.
 
 use gridstride::histogram::Bins;
 use gridstride::matmul::{Matmul, Matrix as Operand, MatrixMut};

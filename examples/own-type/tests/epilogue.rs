@@ -50,7 +50,8 @@ fn check_all(rung: Option<MatmulRung>, sizes: &[[usize; 3]]) -> Result<(), Algor
 
 #[test]
 fn the_default_rung_has_the_epilogue() -> Result<(), AlgorithmError> {
-    // The fourth product has one row: the kernel for vectors. The fifth one has no summands, and the last one split sums.
+    // The fourth product has one row, and runs the kernel for vectors. The fifth one has no summands, and the last one
+    // has split sums.
     check_all(None, &[[16, 16, 16], [130, 17, 40], [5, 3, 3], [1, 40, 64], [3, 4, 0], [8, 8, 1024]])
 }
 

@@ -73,11 +73,15 @@ macro_rules! __matmul_instances {
             clustered_128: clustered $T = $U, f32, 128, 64;
         }
     };
-    (@ $T:ident $C:ident $E:ident $($module:ident: $kernel:ident $name:ident = $U:ident, $V:ident $(, $n:literal)*;)*) => {
+    (@ $T:ident $C:ident $E:ident
+    $($module:ident: $kernel:ident $name:ident = $U:ident, $V:ident $(, $n:literal)*;)*) => {
         $($crate::__matmul_instance! { $kernel $module $name = $U, $V, $E $(, $n)* })*
         ::cuda_std::__private::kernel! { device {} host {
-            impl $crate::matmul::MatmulEpilogue<$crate::matmul::exported::types::$T, $crate::matmul::exported::types::$C>
-                for EpilogueType
+            impl
+                $crate::matmul::MatmulEpilogue<
+                    $crate::matmul::exported::types::$T,
+                    $crate::matmul::exported::types::$C
+                > for EpilogueType
             {
                 const INSTANCES: ::cuda_std::__private::ExportedInstances = {
                     use ::cuda_std::__private::{ExportedInstances, Instance};

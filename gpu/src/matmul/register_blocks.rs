@@ -99,6 +99,7 @@ pub struct Along {
 }
 
 impl Along {
+    /// Returns the elements of a thread for an operand with these strides.
     #[inline(always)]
     pub fn new(thread: usize, side: usize, strides: [usize; 2]) -> Self {
         if strides[1] == 1 {

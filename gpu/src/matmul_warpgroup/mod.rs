@@ -13,14 +13,19 @@ mod clustered;
 mod double;
 mod finish;
 mod pipeline;
+// Kernels that other crates do not make.
+#[cfg(any(feature = "matmul", feature = "matmul_warpgroup"))]
 mod pipelined;
+#[cfg(any(feature = "matmul", feature = "matmul_warpgroup"))]
 mod wgmma;
 
 pub use arrangement::Arranged;
 pub use clustered::matmul_clustered;
 pub use double::matmul_mma_double;
 pub use pipeline::{A_ACROSS, B_ACROSS, SHARED_BYTES, STORES, THREADS, TILE_ROWS};
+#[cfg(any(feature = "matmul", feature = "matmul_warpgroup"))]
 pub use pipelined::matmul_pipelined;
+#[cfg(any(feature = "matmul", feature = "matmul_warpgroup"))]
 pub use wgmma::{matmul_wgmma, wgmma_bytes};
 
 /// The names that the bodies of the exported kernels use.
@@ -39,6 +44,7 @@ pub mod exported {
     pub use crate::matmul::{Epilogue, Operand, Output, Problem};
 }
 
+#[cfg(any(feature = "matmul", feature = "matmul_warpgroup"))]
 cuda_std::kernels! {
     /// Products of matrices by the instructions of warpgroups for tensor cores.
     matmul_wgmma,

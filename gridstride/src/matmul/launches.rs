@@ -206,5 +206,6 @@ pub(super) fn not_built_with<U: 'static, C: 'static, E>(rung: MatmulRung) -> Alg
         return not_built::<U, C>(rung);
     }
     let name = std::any::type_name::<E>().rsplit("::").next().unwrap_or_default();
-    crate::capabilities::refused(rung.rung(), format!("the epilogue {name}"), "Linear".to_owned())
+    let offered = "Linear; select no rung for an epilogue of your own".to_owned();
+    crate::capabilities::refused(rung.rung(), format!("the epilogue {name}"), offered)
 }

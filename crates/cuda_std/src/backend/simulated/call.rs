@@ -254,8 +254,8 @@ impl ExportedInstances {
     /// Returns these instances.
     ///
     /// # Safety
-    /// Each kernel must be made by the macro of an exported kernel of the same name, and all these macros must be of one
-    /// crate.
+    /// Each kernel must be made by the macro of an exported kernel of the same name, and all these macros must be of
+    /// one crate.
     pub const unsafe fn new(instances: &'static [Instance]) -> Self {
         Self(instances)
     }
