@@ -107,8 +107,8 @@ pub const fn is_in_words<K: ToKey>() -> bool {
     fits_word(size_of::<K>())
 }
 
-/// Makes the kernels of reduce, scan, by key, segments, select, merge sort or histogram for a type, operator, predicate
-/// or comparison of the calling crate.
+/// Makes the kernels of reduce, scan, by key, segments, select, merge sort, histogram or the matrix product for a type,
+/// operator, predicate, comparison or epilogue of the calling crate.
 ///
 /// ```ignore
 /// gpu::instances!(Point by Farthest: reduce, scan); // `Farthest` implements `gpu::operator::Operator<Point>`
@@ -117,6 +117,7 @@ pub const fn is_in_words<K: ToKey>() -> bool {
 /// gpu::instances!(Point by IsNear: select);         // `IsNear` implements `gpu::select::Predicate<Point>`
 /// gpu::instances!(Point by Nearest: merge_sort);    // `Nearest` implements `gpu::merge_sort::Compare<Point>`
 /// gpu::instances!(Shade: histogram);                // `Shade` implements `gpu::histogram::ToKey`
+/// gpu::instances!(bf16 to bf16 by Swish: matmul);   // `Swish` implements `gpu::matmul::Epilogue<f32, bf16>`
 /// ```
 ///
 /// The type and the operator must be names in scope; `type Vector = [f32; 3];` gives a name to another type. At least
@@ -129,6 +130,9 @@ pub const fn is_in_words<K: ToKey>() -> bool {
 /// ```
 ///
 /// An operator that is not commutative gets the kernels that keep the order of the operands.
+///
+/// A line for `matmul` has the type of *A* and *B*, the type of *C*, and an epilogue of the calling crate. It makes the
+/// kernels that run by default for these types on any GPU, including those for `sm_80` and `sm_90a`.
 #[macro_export]
 macro_rules! instances {
     ($T:ident by $P:ident: select $(,)?) => {
@@ -164,6 +168,9 @@ macro_rules! instances {
             }
         };
     };
+    ($T:ident to $C:ident by $E:ident: matmul $(,)?) => {
+        $crate::__matmul_instances! { epilogue $E, $T to $C by $E }
+    };
     ($K:ident: histogram $(,)?) => {
         const _: () = {
             #[allow(dead_code, unused_imports, missing_docs, unreachable_pub)]
@@ -178,8 +185,8 @@ macro_rules! instances {
     ($($other:tt)*) => {
         ::core::compile_error!(
             "write `gpu::instances!(Type by Operator: reduce, scan, by_key, segments);`, `gpu::instances!(Type by \
-             Predicate: select);`, `gpu::instances!(Type by Comparison: merge_sort);` or `gpu::instances!(Key: \
-             histogram);` with names of types that are in scope"
+             Predicate: select);`, `gpu::instances!(Type by Comparison: merge_sort);`, `gpu::instances!(Key: \
+             histogram);` or `gpu::instances!(bf16 to bf16 by Epilogue: matmul);` with names of types that are in scope"
         );
     };
 }

@@ -60,7 +60,7 @@ pub mod instances;
 #[cfg(feature = "life")]
 pub mod life;
 // Also without the feature: the other two modules use its types.
-#[cfg(any(feature = "matmul", feature = "matmul_tensor", feature = "matmul_warpgroup"))]
+#[cfg(any(feature = "matmul", feature = "matmul_tensor", feature = "matmul_warpgroup", feature = "instances"))]
 pub mod matmul;
 #[cfg(any(feature = "merge_sort", feature = "instances"))]
 pub mod merge_sort;
@@ -93,13 +93,13 @@ pub mod warpgroup_library;
 
 // On the host, the ladder of `matmul` names kernels of the other two modules.
 cuda_std::__private::kernel! { device {
-    #[cfg(feature = "matmul_tensor")]
+    #[cfg(any(feature = "matmul_tensor", feature = "instances"))]
     pub mod matmul_tensor;
-    #[cfg(feature = "matmul_warpgroup")]
+    #[cfg(any(feature = "matmul_warpgroup", feature = "instances"))]
     pub mod matmul_warpgroup;
 } host {
-    #[cfg(any(feature = "matmul", feature = "matmul_tensor"))]
+    #[cfg(any(feature = "matmul", feature = "matmul_tensor", feature = "instances"))]
     pub mod matmul_tensor;
-    #[cfg(any(feature = "matmul", feature = "matmul_warpgroup"))]
+    #[cfg(any(feature = "matmul", feature = "matmul_warpgroup", feature = "instances"))]
     pub mod matmul_warpgroup;
 } }

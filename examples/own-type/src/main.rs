@@ -1,11 +1,13 @@
-//! Reduces, scans, sorts and counts elements of the program's own types, on a GPU or in the simulator.
+//! Reduces, scans, sorts and counts elements of the program's own types, and multiplies matrices with an epilogue of
+//! its own, on a GPU or in the simulator.
 
 use gridstride::histogram::Bins;
+use gridstride::matmul::{Matmul, Matrix as Operand, MatrixMut};
 use gridstride::prelude::*;
 use gridstride::reduce::{Reducer, default_rung};
 use launch::LaunchConfig;
 use own_type_kernels::select::{ITEMS, keep_positive};
-use own_type_kernels::{Farthest, IsNear, Matrix, NearestTo, Pixel, Point};
+use own_type_kernels::{Farthest, IsNear, Matrix, NearestTo, Pixel, Point, Swish};
 
 fn main() -> Result<(), AlgorithmError> {
     let device = Device::open(DeviceChoice::Auto, modules())?;
@@ -49,6 +51,17 @@ fn run(device: &Device) -> Result<(), AlgorithmError> {
     let brightness = device.histogram(&picture, Bins::even(4, 0, 256)?)?;
     println!("pixels by brightness: {brightness:?}");
     assert_eq!(brightness, [256, 0, 0, 0]);
+
+    // The first matrix has ones, and the second one zeros but for its first column.
+    let a = device.upload(&[bf16::from_f32(1.0); 16 * 32])?;
+    let b: Vec<_> = (0..32 * 24).map(|i| bf16::from_f32(if i % 24 == 0 { 0.125 } else { 0.0 })).collect();
+    let (b, mut c) = (device.upload(&b)?, device.alloc(16 * 24)?);
+    let mut product = Matmul::<bf16>::new(device, [16, 24, 32])?.epilogue(Swish { beta: 1.0 });
+    let (a, b) = (Operand::row_major(&a, 16, 32)?, Operand::row_major(&b, 32, 24)?);
+    product.run(device.queue(), a, b, MatrixMut::row_major(&mut c, 16, 24)?)?;
+    let c = c.download()?;
+    println!("the first elements of the product are {} and {}", c[0].to_f32(), c[1].to_f32());
+    assert!((c[0].to_f32() - 4.0 / (1.0 + (-4.0_f32).exp())).abs() < 0.02 && c[1].to_f32() == 0.0);
 
     let waves: Vec<_> = (0..5_000).map(|i| (i % 7) as f32 - 3.0).collect();
     let kept = positive(device, &waves)?;

@@ -15,7 +15,8 @@ use super::{Epilogue, Linear, Output, Problem, Sum};
     max_threads = 256,
     instances(S = [f32], C = [f32, f16, bf16], E = [Linear<f32>]),
     instances(S = [f64], C = [f64], E = [Linear<f64>]),
-    instances(S = [i32], C = [i32], E = [Linear<i32>])
+    instances(S = [i32], C = [i32], E = [Linear<i32>]),
+    exported = "matmul"
 )]
 pub fn matmul_combine<S: Sum, C: Output<S>, E: Epilogue<S, C>>(
     splits: u32,

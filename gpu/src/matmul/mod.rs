@@ -18,10 +18,22 @@ pub(crate) use epilogue::generate;
 pub use epilogue::{Epilogue, Linear};
 pub use problem::{Problem, Strides};
 
-#[cfg(feature = "matmul")]
 cuda_std::__private::kernel! { device {} host {
+    #[cfg(feature = "matmul")]
     use cuda_std::{Global, GlobalMut};
+
+    mod own_epilogue;
+
+    pub use own_epilogue::MatmulEpilogue;
 } }
+
+#[cfg(feature = "instances")]
+pub mod exported;
+#[cfg(any(feature = "instances", feature = "matmul"))]
+mod instances;
+
+#[cfg(feature = "instances")]
+exported_modules! { "matmul": combine register_blocks vector }
 
 #[cfg(feature = "matmul")]
 cuda_std::ladder! {

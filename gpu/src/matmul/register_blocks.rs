@@ -24,7 +24,8 @@ use super::{Epilogue, Linear, Operand, Output, Problem, Sum};
     instances(T = [f16], C = [f16, f32], E = [Linear<f32>], W = [8]),
     instances(T = [bf16], C = [bf16, f32], E = [Linear<f32>], W = [8]),
     instances(T = [e4m3, e5m2], C = [f32], E = [Linear<f32>], W = [8]),
-    instances(T = [i8], C = [i32], E = [Linear<i32>], W = [8])
+    instances(T = [i8], C = [i32], E = [Linear<i32>], W = [8]),
+    exported = "matmul"
 )]
 pub fn matmul_register_blocks<T: Operand, C: Output<T::Sum>, E: Epilogue<T::Sum, C>, const W: usize>(
     problem: Problem,
@@ -88,7 +89,7 @@ pub fn matmul_register_blocks<T: Operand, C: Output<T::Sum>, E: Epilogue<T::Sum,
 
 /// The elements that a thread copies of an operand's part of a step: `side` rows (or columns, for *B*) of [`STEP`]
 /// elements along *k*. Neighbouring threads copy neighbouring elements, in whichever direction these are contiguous.
-struct Along {
+pub struct Along {
     /// The row and the position along k of the thread's first element in the part.
     first: [usize; 2],
     /// The rows and the positions along k to the thread's next element.
@@ -98,8 +99,9 @@ struct Along {
 }
 
 impl Along {
+    /// Returns the elements of a thread for an operand with these strides.
     #[inline(always)]
-    fn new(thread: usize, side: usize, strides: [usize; 2]) -> Self {
+    pub fn new(thread: usize, side: usize, strides: [usize; 2]) -> Self {
         if strides[1] == 1 {
             Self { first: [thread / STEP, thread % STEP], step: [256 / STEP, 0], strides }
         } else {
@@ -113,7 +115,7 @@ impl Along {
     /// # Safety
     /// `view` must have `rows` rows with `end` elements from `index` on.
     #[inline(always)]
-    unsafe fn load<T: Operand>(
+    pub unsafe fn load<T: Operand>(
         &self,
         view: &Global<T>,
         index: usize,
@@ -136,7 +138,7 @@ impl Along {
 
     /// Stores `count` elements to the tile, whose rows have the elements of one position along k.
     #[inline(always)]
-    fn store<S: Sum>(&self, tile: Shared<S>, pitch: usize, elements: [S; 4], count: usize) {
+    pub fn store<S: Sum>(&self, tile: Shared<S>, pitch: usize, elements: [S; 4], count: usize) {
         for i in 0..4 {
             if i < count {
                 let [row, k] = [self.first[0] + i * self.step[0], self.first[1] + i * self.step[1]];

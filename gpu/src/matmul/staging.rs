@@ -9,7 +9,7 @@ use cuda_std::{AsyncCopies, Element, Global, GlobalMut, Shared, opaque, thread, 
 use super::{Epilogue, Output, Problem, Sum};
 
 /// The number of elements of a type of `size` bytes in 16 bytes.
-pub(crate) const fn per_vector(size: usize) -> usize {
+pub const fn per_vector(size: usize) -> usize {
     16 / size
 }
 
@@ -28,7 +28,7 @@ const fn position(size: usize, threads: usize, thread: usize, i: usize) -> usize
 /// # Safety
 /// `tile` must have `THREADS * W` elements from the vector on, and `thread` must be below `THREADS`.
 #[inline(always)]
-pub(crate) unsafe fn fragment<S: Element, const W: usize, const THREADS: usize>(
+pub unsafe fn fragment<S: Element, const W: usize, const THREADS: usize>(
     tile: Shared<S>,
     first: usize,
     offset: usize,
@@ -92,7 +92,7 @@ unsafe fn store_fragment<S: Element, const W: usize, const THREADS: usize>(
 /// Returns row and column of the block's tile in the grid of tiles. Consecutive blocks compute tiles of the same 8
 /// rows, so that blocks that run at the same time read few rows of *A* and columns of *B*, which the L2 cache then has.
 #[inline(always)]
-pub(crate) fn ordered_tile() -> [usize; 2] {
+pub fn ordered_tile() -> [usize; 2] {
     const ROWS: u32 = 8;
     let (width, height) = (thread::grid_dim_x(), thread::grid_dim_y());
     let block = thread::block_idx_y() * width + thread::block_idx_x();
@@ -108,7 +108,7 @@ pub(crate) fn ordered_tile() -> [usize; 2] {
 /// `count` elements must have at most 16 bytes. If `count` is not 0, `from` must have the elements, and element `first`
 /// must be at a multiple of 16 bytes. `to` must have the 16 bytes, at a multiple of 16.
 #[inline(always)]
-pub(crate) unsafe fn copy_vector<T: Element>(
+pub unsafe fn copy_vector<T: Element>(
     copies: &mut AsyncCopies,
     from: &Global<T>,
     [first, count]: [usize; 2],
@@ -126,10 +126,14 @@ pub(crate) unsafe fn copy_vector<T: Element>(
 
 /// The tile of *C* that a block computes.
 #[derive(Clone, Copy)]
-pub(crate) struct Target<'a, C, E> {
+pub struct Target<'a, C, E> {
+    /// The sizes and layouts.
     pub problem: Problem,
+    /// The result.
     pub c: GlobalMut<'a, C>,
+    /// One element per column.
     pub bias: Global<'a, C>,
+    /// The epilogue.
     pub epilogue: E,
     /// The number of the product in the batch.
     pub batch: usize,

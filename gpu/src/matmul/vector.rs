@@ -26,7 +26,8 @@ use super::{Epilogue, Linear, Operand, Output, Problem, Sum};
     min_blocks = 3,
     instances(T = [f16], C = [f16], E = [Linear<f32>]),
     instances(T = [bf16], C = [bf16], E = [Linear<f32>]),
-    instances(T = [f32], C = [f32], E = [Linear<f32>])
+    instances(T = [f32], C = [f32], E = [Linear<f32>]),
+    exported = "matmul"
 )]
 pub fn matmul_vector<T: Operand, C: Output<T::Sum>, E: Epilogue<T::Sum, C>>(
     problem: Problem,
@@ -151,7 +152,7 @@ pub fn matmul_vector<T: Operand, C: Output<T::Sum>, E: Epilogue<T::Sum, C>>(
 
 /// Returns the vectors of 16 bytes of a view.
 #[inline(always)]
-fn words<T: Operand>(view: Global<T>) -> Global<[u32; 4]> {
+pub fn words<T: Operand>(view: Global<T>) -> Global<[u32; 4]> {
     // SAFETY: this is the same memory, less the elements after the last whole vector.
     unsafe { Global::from_raw_parts(view.as_ptr().cast(), view.len() / per_vector(size_of::<T>()), view.device()) }
 }
@@ -169,7 +170,7 @@ fn element<T: Operand>(words: [u32; 4], i: usize) -> T::Sum {
 
 /// Returns the elements of a vector of 16 bytes, converted to the type of the sums, and zeros.
 #[inline(always)]
-fn widened<T: Operand>(words: [u32; 4]) -> [T::Sum; 8] {
+pub fn widened<T: Operand>(words: [u32; 4]) -> [T::Sum; 8] {
     const { assert!(size_of::<T>() >= 2, "a vector has at most 8 elements") };
     let mut elements = [T::Sum::ZERO; 8];
     for i in 0..per_vector(size_of::<T>()) {
@@ -180,7 +181,7 @@ fn widened<T: Operand>(words: [u32; 4]) -> [T::Sum; 8] {
 
 /// Returns the sum of `sum` and the products of the elements of two vectors.
 #[inline(always)]
-fn multiply<T: Operand>(left: [T::Sum; 8], right: [u32; 4], mut sum: T::Sum) -> T::Sum {
+pub fn multiply<T: Operand>(left: [T::Sum; 8], right: [u32; 4], mut sum: T::Sum) -> T::Sum {
     for i in 0..per_vector(size_of::<T>()) {
         sum = left[i].multiply_add(element::<T>(right, i), sum);
     }

@@ -28,12 +28,18 @@ const DOWN: usize = WARP_ROWS / ROWS;
 const PRODUCTS: usize = 8 * DOWN;
 
 /// The arguments of a kernel.
-pub(crate) struct Arguments<'a, T, C, E> {
+pub struct Arguments<'a, T, C, E> {
+    /// The sizes and layouts.
     pub problem: Problem,
+    /// The matrix A.
     pub a: Global<'a, T>,
+    /// The matrix B.
     pub b: Global<'a, T>,
+    /// The result.
     pub c: GlobalMut<'a, C>,
+    /// One element per column.
     pub bias: Global<'a, C>,
+    /// The epilogue.
     pub epilogue: E,
 }
 
@@ -41,7 +47,7 @@ pub(crate) struct Arguments<'a, T, C, E> {
 /// column of B begin at a multiple of 16 bytes. The block has 128 threads. `tiles` has the dynamic shared
 /// memory of `tuning::mma_sync`.
 #[inline(always)]
-pub(crate) fn multiply_tile<T: Operand, C: Output<T::Sum>, E: Epilogue<T::Sum, C>>(
+pub fn multiply_tile<T: Operand, C: Output<T::Sum>, E: Epilogue<T::Sum, C>>(
     Arguments { problem, a, b, c, bias, epilogue }: Arguments<T, C, E>,
     tiles: Shared<T>,
 ) {

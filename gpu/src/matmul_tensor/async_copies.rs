@@ -17,25 +17,32 @@ use crate::matmul::staging::{Target, copy_vector, fragment, ordered_tile, per_ve
 use crate::matmul::tuning::{ASYNC_BYTES, ASYNC_SIDE as SIDE, ASYNC_STAGES, ASYNC_THREADS as THREADS, async_pitch};
 use crate::matmul::{Epilogue, Linear, Operand, Output, Problem, Sum};
 
-/// The number of rows and of columns of threads: each has a part of the tile.
-const DOWN: usize = 16;
-const ACROSS: usize = THREADS / DOWN;
+/// The number of rows of threads: each thread has a part of the tile.
+pub const DOWN: usize = 16;
+/// The number of columns of threads.
+pub const ACROSS: usize = THREADS / DOWN;
 
-/// The number of rows and of columns of a thread's sums.
-const HEIGHT: usize = SIDE / DOWN;
-const WIDTH: usize = SIDE / ACROSS;
+/// The number of rows of a thread's sums.
+pub const HEIGHT: usize = SIDE / DOWN;
+/// The number of columns of a thread's sums.
+pub const WIDTH: usize = SIDE / ACROSS;
 
 /// The number of positions along k that a copy of an operand with contiguous k covers.
 const ALONG: usize = 8;
 
 /// The number of positions along k of a stage with elements of 4 bytes.
-const STEP: usize = ASYNC_BYTES / 4;
+pub const STEP: usize = ASYNC_BYTES / 4;
 
 /// Computes tiles of C from tiles of A and B that arrive by asynchronous copies. Unless A is contiguous along k, it has
 /// contiguous columns, and the view and each column begins at a multiple of 16 bytes; likewise B has contiguous rows.
 /// Launch one block of 128 threads per tile of 128 × 128 elements of C: blocks along x for its columns, along y for its
 /// rows, and along z for the products, with the dynamic shared memory of `tuning::async_copies`.
-#[kernel(max_threads = 128, min_blocks = 2, instances(T = [f32], C = [f32], E = [Linear<f32>]))]
+#[kernel(
+    max_threads = 128,
+    min_blocks = 2,
+    instances(T = [f32], C = [f32], E = [Linear<f32>]),
+    exported = "matmul_tensor"
+)]
 pub fn matmul_async_copies<T: Operand, C: Output<T::Sum>, E: Epilogue<T::Sum, C>>(
     problem: Problem,
     a: Global<T>,
@@ -118,15 +125,17 @@ pub fn matmul_async_copies<T: Operand, C: Output<T::Sum>, E: Epilogue<T::Sum, C>
 
 /// A thread's elements of a column of A and of a row of B.
 #[derive(Clone, Copy)]
-struct Fragments<T> {
-    left: [T; HEIGHT],
-    right: [T; WIDTH],
+pub struct Fragments<T> {
+    /// The elements of the column of A.
+    pub left: [T; HEIGHT],
+    /// The elements of the row of B.
+    pub right: [T; WIDTH],
 }
 
 impl<T: Operand> Fragments<T> {
     /// Adds the products of all elements to the sums.
     #[inline(always)]
-    fn multiply(self, sums: &mut [[T::Sum; WIDTH]; HEIGHT]) {
+    pub fn multiply(self, sums: &mut [[T::Sum; WIDTH]; HEIGHT]) {
         unroll!(J in WIDTH => {
             unroll!(I in HEIGHT => {
                 let i = if J % 2 == 0 { I } else { HEIGHT - 1 - I };
@@ -137,7 +146,7 @@ impl<T: Operand> Fragments<T> {
 }
 
 /// Copies the parts of the stages of an operand. In the names and comments, the operand is A; rows are columns for B.
-struct Copier<'a, T> {
+pub struct Copier<'a, T> {
     view: Global<'a, T>,
     /// The index of the element that the thread copies first in the next stage.
     next: usize,
@@ -164,7 +173,7 @@ impl<'a, T: Operand> Copier<'a, T> {
     /// Returns the copier of the operand whose element `first` is the first one of the tile. `strides` are the numbers
     /// of elements to the next row and to the next position.
     #[inline(always)]
-    fn new(view: Global<'a, T>, first: usize, rows: usize, strides: [usize; 2], thread: usize) -> Self {
+    pub fn new(view: Global<'a, T>, first: usize, rows: usize, strides: [usize; 2], thread: usize) -> Self {
         let (k, v) = (ASYNC_BYTES / size_of::<T>(), per_vector(size_of::<T>()));
         let is_along = strides[1] == 1;
         let (row, position, step) = if is_along {
@@ -185,7 +194,7 @@ impl<'a, T: Operand> Copier<'a, T> {
     /// stage's elements. Unless the operand is contiguous along k, the view and each column must begin at a multiple of
     /// 16 bytes.
     #[inline(always)]
-    unsafe fn copy(&mut self, copies: &mut AsyncCopies, left: usize, tiles: Shared<T>, at: usize) {
+    pub unsafe fn copy(&mut self, copies: &mut AsyncCopies, left: usize, tiles: Shared<T>, at: usize) {
         let is_whole = self.rows >= SIDE && left >= ASYNC_BYTES / size_of::<T>();
         let slot = at + self.position * async_pitch(size_of::<T>()) + self.row;
         // SAFETY: by this function's contract, the part of the stage inside the operand is in the view.

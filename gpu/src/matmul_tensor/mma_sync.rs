@@ -22,7 +22,8 @@ use crate::matmul::{Epilogue, Linear, Operand, Output, Problem};
     instances(T = [bf16], C = [bf16, f32], E = [Linear<f32>]),
     instances(T = [tf32], C = [f32], E = [Linear<f32>]),
     instances(T = [i8], C = [i32], E = [Linear<i32>]),
-    instances(T = [f64], C = [f64], E = [Linear<f64>])
+    instances(T = [f64], C = [f64], E = [Linear<f64>]),
+    exported = "matmul_tensor"
 )]
 pub fn matmul_mma_sync<T: Operand, C: Output<T::Sum>, E: Epilogue<T::Sum, C>>(
     problem: Problem,

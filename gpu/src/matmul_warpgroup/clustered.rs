@@ -25,16 +25,19 @@ const ROWS_TOGETHER: u32 = 8;
 
 /// The tiles of *C* that a cluster computes at once, in all products of a batch.
 #[derive(Clone, Copy)]
-struct Tiles {
-    rows: u32,
-    columns: u32,
-    count: u32,
+pub struct Tiles {
+    /// The number of rows of tiles of a product.
+    pub rows: u32,
+    /// The number of columns of tiles of a product.
+    pub columns: u32,
+    /// The number of all tiles.
+    pub count: u32,
 }
 
 impl Tiles {
     /// Returns the product, row and column of tile number `tile`.
     #[inline(always)]
-    fn place(self, tile: u32) -> [u32; 3] {
+    pub fn place(self, tile: u32) -> [u32; 3] {
         let (batch, tile) = (tile / (self.rows * self.columns), tile % (self.rows * self.columns));
         let per_group = ROWS_TOGETHER * self.columns;
         let (group, rest) = (tile / per_group, tile % per_group);
@@ -56,7 +59,8 @@ impl Tiles {
     instances(T = [f16, bf16], C = [f32], E = [Linear<f32>], N = [128], K = [64]),
     instances(T = [tf32], C = [f32], E = [Linear<f32>], N = [128, 256], K = [32]),
     instances(T = [e4m3, e5m2], C = [f32], E = [Linear<f32>], N = [256], K = [128]),
-    instances(T = [i8], C = [i32], E = [Linear<i32>], N = [128, 256], K = [128])
+    instances(T = [i8], C = [i32], E = [Linear<i32>], N = [128, 256], K = [128]),
+    exported = "matmul_warpgroup"
 )]
 pub fn matmul_clustered<
     T: Operand + Arranged,

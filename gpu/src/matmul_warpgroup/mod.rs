@@ -13,16 +13,38 @@ mod clustered;
 mod double;
 mod finish;
 mod pipeline;
+// Kernels that other crates do not make.
+#[cfg(any(feature = "matmul", feature = "matmul_warpgroup"))]
 mod pipelined;
+#[cfg(any(feature = "matmul", feature = "matmul_warpgroup"))]
 mod wgmma;
 
 pub use arrangement::Arranged;
 pub use clustered::matmul_clustered;
 pub use double::matmul_mma_double;
 pub use pipeline::{A_ACROSS, B_ACROSS, SHARED_BYTES, STORES, THREADS, TILE_ROWS, WIDE};
+#[cfg(any(feature = "matmul", feature = "matmul_warpgroup"))]
 pub use pipelined::matmul_pipelined;
+#[cfg(any(feature = "matmul", feature = "matmul_warpgroup"))]
 pub use wgmma::{matmul_wgmma, wgmma_bytes};
 
+/// The names that the bodies of the exported kernels use.
+#[doc(hidden)]
+pub mod exported {
+    pub use cuda_std::bulk::{self, TensorMap, TensorMapMut};
+    pub use cuda_std::tensor::tf32;
+    pub use cuda_std::tensor::wgmma::{self, ROWS, Sums, WgmmaInstruction};
+    pub use cuda_std::{Global, GlobalMut, bf16, cluster, dynamic_shared, f16, thread};
+
+    pub use super::arrangement::Arranged;
+    pub use super::clustered::Tiles;
+    pub use super::finish::{Target, finish};
+    pub use super::pipeline::{Pipeline, STORES, Stage, TILE_ROWS, WIDE, staging, warpgroup};
+    pub use crate::matmul::warp_tiles::{Arguments, multiply_tile};
+    pub use crate::matmul::{Epilogue, Operand, Output, Problem};
+}
+
+#[cfg(any(feature = "matmul", feature = "matmul_warpgroup"))]
 cuda_std::kernels! {
     /// Products of matrices by the instructions of warpgroups for tensor cores.
     matmul_wgmma,

@@ -1,10 +1,12 @@
 //! The launches of a product.
 
+use cuda_std::__private::ExportedInstances;
 use cuda_std::{ArgumentId, Call, Element, Global, GlobalMut, Ladder};
 use gpu::matmul::tuning::{
     PACK, PACK_ROWS, SIDE, Tile, VECTOR_LINES, async_copies, mma_sync, register_blocks, vector_block,
 };
 use gpu::matmul::{Epilogue, Linear, MatmulRung, Output, Problem, Strides, matmul_register_blocks, matmul_vector};
+use gpu::matmul_tensor::{matmul_async_copies, matmul_mma_sync};
 use gpu::matmul_warpgroup::matmul_mma_double;
 use launch::{Device, Dim3, LaunchConfig, Queue, TensorElement};
 use std::any::TypeId;
@@ -27,6 +29,8 @@ pub(super) struct Arguments<'v, U, C, E> {
     pub c: GlobalMut<'v, C>,
     pub bias: Global<'v, C>,
     pub epilogue: E,
+    /// The kernels of another crate with this epilogue.
+    pub exported: ExportedInstances,
 }
 
 /// Launches the kernels of `rung` for a plan: one launch, unless the grid would be too large.
@@ -37,7 +41,7 @@ pub(super) fn launch<U: WarpgroupOperand, C: Output<U::Sum> + TensorElement, E: 
     arguments: Arguments<'_, U, C, E>,
     spare: GlobalMut<'_, C>,
 ) -> Result<(), AlgorithmError> {
-    let Arguments { problem, a, b, c, bias, epilogue } = arguments;
+    let Arguments { problem, a, b, c, .. } = arguments;
     // Without summands there is nothing to load by a tensor map.
     let has_blocks = MatmulRung::RegisterBlocks.rung().entry(&[ArgumentId::of::<U>(), ArgumentId::of::<C>()]).is_some();
     let rung = match problem.k {
@@ -59,7 +63,7 @@ pub(super) fn launch<U: WarpgroupOperand, C: Output<U::Sum> + TensorElement, E: 
             let (a, b) = (tail(a, at(problem.a, first_row)), tail(b, at(problem.b, 0)));
             let c = c.part(at(problem.c, first_row), c.len() - at(problem.c, first_row));
             let problem = Problem { m, batch, ..problem };
-            let arguments = Arguments { problem, a, b, c, bias, epilogue };
+            let arguments = Arguments { problem, a, b, c, ..arguments };
             let (config, call) = match rung {
                 MatmulRung::Wgmma | MatmulRung::Pipelined | MatmulRung::Clustered | MatmulRung::SplitK => {
                     warpgroups::kernel(queue, plan, rung, arguments, spare)?
@@ -82,7 +86,7 @@ pub(super) fn launch_vector<
     queue: Queue<'_>,
     arguments: Arguments<'_, U, C, E>,
 ) -> Result<bool, AlgorithmError> {
-    let Arguments { problem, a, b, c, bias, epilogue } = arguments;
+    let Arguments { problem, a, b, c, bias, epilogue, exported } = arguments;
     let [along, across] = vector_block(problem.k, size_of::<U>());
     let blocks = problem.m.max(problem.n).div_ceil(across * VECTOR_LINES as u32);
     for (first, batch) in parts(problem.batch, MAX_BLOCKS) {
@@ -90,9 +94,8 @@ pub(super) fn launch_vector<
         let (a, b) = (tail(a, at(problem.a)), tail(b, at(problem.b)));
         let c = c.part(at(problem.c), c.len() - at(problem.c));
         let problem = Problem { batch, ..problem };
-        let Some(call) = matmul_vector::if_built::<U, C, E>(problem, a, b, c, bias, epilogue) else {
-            return Ok(false);
-        };
+        let call = matmul_vector::if_built_in::<U, C, E>(exported, problem, a, b, c, bias, epilogue);
+        let Some(call) = call else { return Ok(false) };
         queue.launch(LaunchConfig::new((blocks, 1, batch), (along, across)), call)?;
     }
     Ok(true)
@@ -105,23 +108,30 @@ fn kernel<'v, U: WarpgroupOperand, C: Output<U::Sum> + TensorElement, E: Epilogu
     width: usize,
     arguments: Arguments<'v, U, C, E>,
 ) -> (LaunchConfig, Option<Call<'v>>) {
-    let Arguments { problem, a, b, c, bias, epilogue } = arguments;
+    let Arguments { problem, a, b, c, bias, epilogue, exported } = arguments;
     let Tile { rows, columns, threads, shared } = tile(rung, width, size_of::<U>());
     let grid = (problem.n.div_ceil(columns), problem.m.div_ceil(rows), problem.batch);
     let config = |block: Dim3| LaunchConfig::new(grid, block).shared_bytes(shared);
-    match (rung, width) {
+    let call = match (rung, width) {
         (MatmulRung::RegisterBlocks, 4) => {
-            let call = matmul_register_blocks::if_built::<U, C, E, 4>(problem, a, b, c, bias, epilogue);
-            (config(threads.into()), call)
+            matmul_register_blocks::if_built_in::<U, C, E, 4>(exported, problem, a, b, c, bias, epilogue)
+        }
+        (MatmulRung::RegisterBlocks, _) => {
+            matmul_register_blocks::if_built_in::<U, C, E, 8>(exported, problem, a, b, c, bias, epilogue)
+        }
+        (MatmulRung::AsyncCopies, _) => {
+            matmul_async_copies::if_built_in::<U, C, E>(exported, problem, a, b, c, bias, epilogue)
         }
         (MatmulRung::MmaSync, _) if plan.has_wide_doubles => {
-            (config(threads.into()), matmul_mma_double::if_built::<U, C, E>(problem, a, b, c, bias, epilogue))
+            matmul_mma_double::if_built_in::<U, C, E>(exported, problem, a, b, c, bias, epilogue)
         }
-        (MatmulRung::RegisterBlocks | MatmulRung::AsyncCopies | MatmulRung::MmaSync, _) => {
-            (config(threads.into()), rung.plain(problem, a, b, c, bias, epilogue))
+        (MatmulRung::MmaSync, _) => matmul_mma_sync::if_built_in::<U, C, E>(exported, problem, a, b, c, bias, epilogue),
+        _ => {
+            let call = rung.plain(problem, a, b, c, bias, epilogue);
+            return (config((SIDE as u32, SIDE as u32).into()), call);
         }
-        _ => (config((SIDE as u32, SIDE as u32).into()), rung.plain(problem, a, b, c, bias, epilogue)),
-    }
+    };
+    (config(threads.into()), call)
 }
 
 /// Returns the tile of the rung's kernel for elements of `element_bytes` bytes. `width` selects one of several kernels.
@@ -196,5 +206,6 @@ pub(super) fn not_built_with<U: 'static, C: 'static, E>(rung: MatmulRung) -> Alg
         return not_built::<U, C>(rung);
     }
     let name = std::any::type_name::<E>().rsplit("::").next().unwrap_or_default();
-    crate::capabilities::refused(rung.rung(), format!("the epilogue {name}"), "Linear".to_owned())
+    let offered = "Linear; select no rung for an epilogue of your own".to_owned();
+    crate::capabilities::refused(rung.rung(), format!("the epilogue {name}"), offered)
 }

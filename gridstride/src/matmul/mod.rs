@@ -51,7 +51,7 @@ mod product;
 mod warpgroups;
 
 pub use element::MatmulElement;
-pub use gpu::matmul::{Epilogue, Linear, MatmulRung, Operand, Output, Sum};
+pub use gpu::matmul::{Epilogue, Linear, MatmulEpilogue, MatmulRung, Operand, Output, Sum};
 pub use layout::Layout;
 pub use matrix::{Matrix, MatrixMut};
 pub use matrix_error::MatrixError;

@@ -3,7 +3,7 @@
 use std::any::Any;
 
 use cuda_std::{Element, Global, GlobalMut, GpuFloat};
-use gpu::matmul::{Epilogue, Linear, Operand, Output, Problem, Strides};
+use gpu::matmul::{Epilogue, Linear, MatmulEpilogue, Operand, Output, Problem, Strides};
 use launch::{Buffer, Call, Device, Held, Queue, Resources, TensorElement};
 
 use super::element::Packing;
@@ -121,12 +121,14 @@ impl<T: MatmulElement, C: Output<T::Sum> + TensorElement> Matmul<T, C> {
     }
 }
 
-impl<T: MatmulElement, C: Output<T::Sum> + TensorElement, E: Epilogue<T::Sum, C> + 'static> Matmul<T, C, E> {
-    /// Replaces the epilogue, which computes the elements of *C* from the sums.
+impl<T: MatmulElement, C: Output<T::Sum> + TensorElement, E: MatmulEpilogue<T, C> + 'static> Matmul<T, C, E> {
+    /// Replaces the epilogue, which computes the elements of *C* from the sums. `gpu::instances!` makes the kernels for
+    /// an epilogue of your own: those that run by default.
     ///
-    /// A run returns [`AlgorithmError::NotBuilt`] if the rung has no kernel with this epilogue.
+    /// A run returns [`AlgorithmError::NotBuilt`] if [`MatmulOptions::rung`] is another rung, which has no kernel with
+    /// this epilogue.
     #[must_use]
-    pub fn epilogue<F: Epilogue<T::Sum, C> + 'static>(self, epilogue: F) -> Matmul<T, C, F> {
+    pub fn epilogue<F: MatmulEpilogue<T, C> + 'static>(self, epilogue: F) -> Matmul<T, C, F> {
         let Self { plan, options, packed, other, none, spare, partials, .. } = self;
         Matmul { plan, options, epilogue, packed, other, none, spare, partials }
     }
@@ -207,8 +209,9 @@ impl<T: MatmulElement, C: Output<T::Sum> + TensorElement, E: Epilogue<T::Sum, C>
         let (bias, spare) = (bias.unwrap_or(none.view()), spare.view_mut());
         let [of_a, of_b, of_c] = [a.layout, b.layout, c.layout].map(|layout| layout.strides());
         let problem = Problem { m, n, k, batch, a: of_a, b: of_b, c: of_c };
+        let exported = E::INSTANCES;
         if plan.is_vector {
-            let arguments = Arguments { problem, a: a.view, b: b.view, c: c.view, bias, epilogue };
+            let arguments = Arguments { problem, a: a.view, b: b.view, c: c.view, bias, epilogue, exported };
             if launch_vector::<T, C, E>(queue, arguments)? {
                 return Ok(());
             }
@@ -225,14 +228,15 @@ impl<T: MatmulElement, C: Output<T::Sum> + TensorElement, E: Epilogue<T::Sum, C>
             multiply::<T::Other, C, E>(
                 queue,
                 plan,
-                Arguments { problem, a, b, c: c.view, bias, epilogue },
+                Arguments { problem, a, b, c: c.view, bias, epilogue, exported },
                 spare,
                 partials,
             )
         } else {
             let a = packed(queue, pack_a, a.view, packed_a, Some, T::pack)?;
             let b = packed(queue, pack_b, b.view, packed_b, Some, T::pack)?;
-            multiply::<T, C, E>(queue, plan, Arguments { problem, a, b, c: c.view, bias, epilogue }, spare, partials)
+            let arguments = Arguments { problem, a, b, c: c.view, bias, epilogue, exported };
+            multiply::<T, C, E>(queue, plan, arguments, spare, partials)
         }
     }
 

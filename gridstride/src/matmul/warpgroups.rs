@@ -6,6 +6,7 @@
 //! plan packs other operands. *C* may have any layout: one to which boxes cannot be stored is written element by
 //! element.
 
+use cuda_std::__private::ExportedInstances;
 use cuda_std::bulk::{TensorMap, TensorMapMut};
 use cuda_std::tensor::tf32;
 use cuda_std::{ArgumentId, Call, Element, Global, GlobalMut, bf16, e4m3, e5m2, f16};
@@ -43,6 +44,8 @@ pub struct WarpgroupArguments<'v, U: Element, C: Element, E> {
     pub c: GlobalMut<'v, C>,
     pub bias: Global<'v, C>,
     pub epilogue: E,
+    /// The kernels of another crate with this epilogue.
+    pub exported: ExportedInstances,
 }
 
 /// A type of sums, which may also be the type of a result.
@@ -70,7 +73,7 @@ macro_rules! operands {
                 columns: u32,
                 arguments: WarpgroupArguments<'v, Self, C, E>,
             ) -> Option<Call<'v>> {
-                let WarpgroupArguments { problem, flags, a, b, stores, c, bias, epilogue } = arguments;
+                let WarpgroupArguments { problem, flags, a, b, stores, c, bias, epilogue, exported } = arguments;
                 match (rung, columns) {
                     (MatmulRung::Wgmma, _) => {
                         matmul_wgmma::if_built::<Self, C, E, 128, $k>(problem, a, b, c, bias, epilogue)
@@ -78,14 +81,14 @@ macro_rules! operands {
                     (MatmulRung::Pipelined, _) => {
                         matmul_pipelined::if_built::<Self, C, E, 256, $k>(problem, flags, a, b, c, bias, epilogue)
                     }
-                    (_, 256) => matmul_clustered::if_built::<Self, C, E, 256, $k>(
-                        problem, flags, a, b, stores, c, bias, epilogue,
+                    (_, 256) => matmul_clustered::if_built_in::<Self, C, E, 256, $k>(
+                        exported, problem, flags, a, b, stores, c, bias, epilogue,
                     ),
-                    (_, 128) => matmul_clustered::if_built::<Self, C, E, 128, $k>(
-                        problem, flags, a, b, stores, c, bias, epilogue,
+                    (_, 128) => matmul_clustered::if_built_in::<Self, C, E, 128, $k>(
+                        exported, problem, flags, a, b, stores, c, bias, epilogue,
                     ),
-                    _ => matmul_clustered::if_built::<Self, C, E, 64, $k>(
-                        problem, flags, a, b, stores, c, bias, epilogue,
+                    _ => matmul_clustered::if_built_in::<Self, C, E, 64, $k>(
+                        exported, problem, flags, a, b, stores, c, bias, epilogue,
                     ),
                 }
             }
@@ -134,7 +137,7 @@ pub(super) fn kernel<'v, U: WarpgroupOperand, C: Output<U::Sum> + TensorElement,
     spare: GlobalMut<'v, C>,
 ) -> Result<(LaunchConfig, Option<Call<'v>>), AlgorithmError> {
     let device = queue.device();
-    let Arguments { problem, a, b, c, bias, epilogue } = arguments;
+    let Arguments { problem, a, b, c, bias, epilogue, exported } = arguments;
     let Problem { m, n, k, batch, .. } = problem;
     // The operands as matrices of rows by k.
     let of_b = Strides { row: problem.b.column, column: problem.b.row, ..problem.b };
@@ -157,7 +160,7 @@ pub(super) fn kernel<'v, U: WarpgroupOperand, C: Output<U::Sum> + TensorElement,
             map.swizzle(Swizzle::Bytes128).build()?
         }
     };
-    let arguments = WarpgroupArguments { problem, flags, a: map_a, b: map_b, stores, c, bias, epilogue };
+    let arguments = WarpgroupArguments { problem, flags, a: map_a, b: map_b, stores, c, bias, epilogue, exported };
     let rows = TILE_ROWS as u32;
     let config = match rung {
         MatmulRung::Wgmma => {
@@ -191,7 +194,7 @@ pub(super) fn launch_split<U: WarpgroupOperand, C: Output<U::Sum> + TensorElemen
     partials: &mut Buffer<U::Sum>,
     spare: &mut Buffer<U::Sum>,
 ) -> Result<(), AlgorithmError> {
-    let Arguments { problem, a, b, c, bias, epilogue } = arguments;
+    let Arguments { problem, a, b, c, bias, epilogue, exported } = arguments;
     let (Problem { m, n, k, .. }, Plan { rung, splits, .. }) = (problem, *plan);
     let part = u64::from(k / splits);
     let of_parts = Problem {
@@ -205,13 +208,16 @@ pub(super) fn launch_split<U: WarpgroupOperand, C: Output<U::Sum> + TensorElemen
     let sums = Linear { alpha: U::Sum::ONE, beta: U::Sum::ZERO, steps: 0 };
     let none = spare.view();
     let no_bias = none.part(0, 0);
-    let of_parts = Arguments { problem: of_parts, a, b, c: partials.view_mut(), bias: no_bias, epilogue: sums };
+    let (c_of_parts, none_exported) = (partials.view_mut(), ExportedInstances::NONE);
+    let of_parts =
+        Arguments { problem: of_parts, a, b, c: c_of_parts, bias: no_bias, epilogue: sums, exported: none_exported };
     // SAFETY: no kernel reads or writes the memory of `spare`.
     let spare = unsafe { GlobalMut::from_raw_parts(none.as_ptr().cast_mut(), none.len(), none.device()) };
     let rung_of_parts = if rung == MatmulRung::SplitK { MatmulRung::Clustered } else { rung };
     launch(queue, plan, rung_of_parts, of_parts, spare)?;
     let grid = (n.div_ceil(COMBINE.columns), m.div_ceil(COMBINE.rows), 1);
-    let call = matmul_combine::if_built::<U::Sum, C, E>(splits, problem, partials.view(), c, bias, epilogue);
+    let call =
+        matmul_combine::if_built_in::<U::Sum, C, E>(exported, splits, problem, partials.view(), c, bias, epilogue);
     let call = call.ok_or_else(|| not_built_with::<U, C, E>(rung))?;
     Ok(queue.launch(LaunchConfig::new(grid, COMBINE.threads), call)?)
 }

@@ -27,7 +27,7 @@ pub fn host(
         Safety::Unsafe(token) => Some(token),
         _ => None,
     };
-    let [params, stored, threads] = ["params", "stored", "threads"].map(local);
+    let [params, stored, threads, exported] = ["params", "stored", "threads", "exported"].map(local);
     let names: Vec<_> = parameters.iter().map(|p| &p.name).collect();
     let (taken, made): (Vec<_>, Vec<_>) = parameters.iter().map(Parameter::in_body).unzip();
     let statements = &block.stmts;
@@ -76,7 +76,25 @@ pub fn host(
                 GenericParam::Const(value) => Some(identity(parameter, &value.ident)),
                 GenericParam::Lifetime(_) => None,
             });
+            let identities = quote!(const { &[#(#identities),*] });
             let conditions = super::conditions(attrs);
+            let if_built_in = options.exported.is_some().then(|| {
+                let family = name.to_string();
+                quote! {
+                    /// Returns the call if this crate, or the crate with the instances `exported`, has an instance with
+                    /// these generic arguments.
+                    #[doc(hidden)]
+                    #[allow(clippy::too_many_arguments, dead_code)]
+                    #vis #unsafety fn if_built_in #any_declared(
+                        #exported: ::cuda_std::__private::ExportedInstances,
+                        #(#names: #passed),*
+                    ) -> ::core::option::Option<::cuda_std::Call<'call>> #any_where {
+                        let instance = #exported.find(Self::BUILT, #family, #identities)?;
+                        // SAFETY: the instance has the generic arguments of these values, and is made from this kernel.
+                        ::core::option::Option::Some(unsafe { ::cuda_std::Call::of(instance, (#(#names,)*)) })
+                    }
+                }
+            });
             Some(quote! {
                 #(#conditions)*
                 impl #name<#(#first),*> {
@@ -86,11 +104,12 @@ pub fn host(
                     #vis #unsafety fn if_built #any_declared(
                         #(#names: #passed),*
                     ) -> ::core::option::Option<::cuda_std::Call<'call>> #any_where {
-                        let instance =
-                            ::cuda_std::__private::Instance::find(Self::BUILT, const { &[#(#identities),*] })?;
+                        let instance = ::cuda_std::__private::Instance::find(Self::BUILT, #identities)?;
                         // SAFETY: the instance has the generic arguments of these values.
                         ::core::option::Option::Some(unsafe { ::cuda_std::Call::of(instance, (#(#names,)*)) })
                     }
+
+                    #if_built_in
                 }
             })
         }

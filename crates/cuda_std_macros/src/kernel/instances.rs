@@ -15,12 +15,15 @@
 //!
 //! For the host, the kernel becomes a generic function. It can be called if `reduce_shuffle<T, O>: Kernel` holds, that
 //! is, for the listed instances. Code that is generic over `T` and `O` calls `reduce_shuffle::if_built::<T, O>(…)`,
-//! which returns a call if the instance exists.
+//! which returns a call if the instance exists. `if_built_in` of a kernel with `exported` also takes instances that
+//! another crate has made.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 use syn::spanned::Spanned;
-use syn::{ConstParam, Error, Expr, GenericArgument, GenericParam, Generics, Ident, ItemFn, Type, TypeParam};
+use syn::{
+    ConstParam, Error, Expr, ExprBlock, GenericArgument, GenericParam, Generics, Ident, ItemFn, Stmt, Type, TypeParam,
+};
 
 use super::attribute::{Bounds, Group, Options};
 
@@ -112,11 +115,11 @@ fn parameter_name(parameter: &GenericParam) -> syn::Result<&Ident> {
     }
 }
 
-/// Returns the suffix of an argument in the entry's name: the last part of a type's path in lower case, or a literal. A
-/// block, whose value the macro cannot know, has the parameter's name as its suffix.
+/// Returns the suffix of an argument in the entry's name: the last part of a type's path in lower case, or a literal,
+/// which may be in a block. Another block, whose value the macro cannot know, has the parameter's name as its suffix.
 fn suffix(parameter: &Ident, argument: &GenericArgument) -> syn::Result<String> {
     let text = match argument {
-        GenericArgument::Const(Expr::Block(_)) => Some(parameter.to_string()),
+        GenericArgument::Const(Expr::Block(block)) => Some(literal_of(block).unwrap_or_else(|| parameter.to_string())),
         GenericArgument::Type(Type::Path(path)) => path.path.segments.last().map(|last| last.ident.to_string()),
         GenericArgument::Const(Expr::Lit(literal)) => Some(literal.lit.to_token_stream().to_string()),
         _ => None,
@@ -124,6 +127,17 @@ fn suffix(parameter: &Ident, argument: &GenericArgument) -> syn::Result<String> 
     text.map(|text| text.to_lowercase()).ok_or_else(|| {
         Error::new(argument.span(), "a generic argument must be the name of a type or a literal, such as `f32` or `4`")
     })
+}
+
+/// Returns the text of a block that is a literal. A macro by example has put a parameter such as `$N:expr` in a group.
+fn literal_of(block: &ExprBlock) -> Option<String> {
+    let [Stmt::Expr(expression, None)] = &block.block.stmts[..] else { return None };
+    let mut expression = expression;
+    while let Expr::Group(group) = expression {
+        expression = &group.expr;
+    }
+    let Expr::Lit(literal) = expression else { return None };
+    Some(literal.lit.to_token_stream().to_string())
 }
 
 /// Returns an expression that identifies a generic argument: by the type `argument`, or by the value of a const
@@ -240,6 +254,7 @@ mod tests {
             "# [:: cuda_std :: kernel (max_threads = 64u32 , instances (T = [$ T] , N = [{ $ N }]))]",
             "fn k < T : Element , const N : usize > (n : u32) { $ crate :: __assert ! (n > 1) ; }",
             "# [cfg (feature = \"sums\")]",
+            "fn if_built_in < 'call , T : Element + 'static , const N : usize > (",
         ] {
             assert!(text.contains(part), "{part} is not in {text}");
         }
@@ -254,5 +269,12 @@ mod tests {
             ),
         );
         assert!(text.contains("fn k_n (") && text.contains("const N : usize = { LEN } ;"), "{text}");
+        let text = expand_text(
+            quote!(instances(N = [{ 128 }])),
+            quote!(
+                fn k<const N: usize>() {}
+            ),
+        );
+        assert!(text.contains("fn k_128 (") && text.contains("const N : usize = { 128 } ;"), "{text}");
     }
 }

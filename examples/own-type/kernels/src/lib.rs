@@ -1,8 +1,9 @@
 //! The types and operators of the program, and the lines that make the library's kernels for them.
 #![no_std] // A GPU has only `core`.
 
-use cuda_std::{DeviceCopy, Pod, Zeroable};
+use cuda_std::{DeviceCopy, GpuFloat, Pod, Zeroable, bf16};
 use gpu::histogram::ToKey;
+use gpu::matmul::Epilogue;
 use gpu::merge_sort::Compare;
 use gpu::operator::{Operator, Product};
 use gpu::select::Predicate;
@@ -128,3 +129,19 @@ impl ToKey for Pixel {
 }
 
 gpu::instances!(Pixel: histogram);
+
+/// The activation x / (1 + e^(−βx)) of the sums.
+#[derive(Clone, Copy, PartialEq, Debug, DeviceCopy)]
+#[repr(transparent)]
+pub struct Swish {
+    /// The factor β.
+    pub beta: f32,
+}
+
+impl Epilogue<f32, bf16> for Swish {
+    fn finish(self, sum: f32, _at: [usize; 2], _previous: impl FnOnce() -> bf16, _bias: impl FnOnce() -> bf16) -> bf16 {
+        bf16::from_f32(sum / (1.0 + GpuFloat::exp(-self.beta * sum)))
+    }
+}
+
+gpu::instances!(bf16 to bf16 by Swish: matmul);

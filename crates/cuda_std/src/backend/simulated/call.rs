@@ -242,6 +242,32 @@ impl Instance {
     }
 }
 
+/// The instances that another crate has made of a crate's exported kernels.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct ExportedInstances(&'static [Instance]);
+
+impl ExportedInstances {
+    /// No instances.
+    pub const NONE: Self = Self(&[]);
+
+    /// Returns these instances.
+    ///
+    /// # Safety
+    /// Each kernel must be made by the macro of an exported kernel of the same name, and all these macros must be of
+    /// one crate.
+    pub const unsafe fn new(instances: &'static [Instance]) -> Self {
+        Self(instances)
+    }
+
+    /// Returns the instance with all of these generic arguments: one of `built`, or an instance of the exported kernel
+    /// `family`.
+    pub fn find(self, built: &'static [Instance], family: &str, arguments: &[ArgumentId]) -> Option<&'static Instance> {
+        let is_found = |instance: &&Instance| instance.info.family == family && instance.info.has_arguments(arguments);
+        Instance::find(built, arguments).or_else(|| self.0.iter().find(is_found))
+    }
+}
+
 impl<'a> Call<'a> {
     /// Creates a call of an instance.
     ///

@@ -63,7 +63,7 @@ pub use wgmma::*;
 
 /// Items used in the expansions of the crate's macros.
 pub mod macro_support {
-    pub use super::call::{Arguments, Instance, concatenate, total_len};
+    pub use super::call::{Arguments, ExportedInstances, Instance, concatenate, total_len};
     pub use super::ladder::find_rung;
     pub use super::observed;
     pub use super::observed::LoopStep;
