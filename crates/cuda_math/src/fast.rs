@@ -16,8 +16,8 @@ pub fn exp2(x: f32) -> f32 {
     single::ex2(x)
 }
 
-/// Returns `2^x` (`ex2.approx.ftz`), within 2 ulp. A subnormal argument or result is replaced by 0. On a GPU this is one
-/// instruction, and [`exp2`] is four.
+/// Returns `2^x` (`ex2.approx.ftz`), within 2 ulp. A subnormal argument or result is replaced by 0. On a GPU this is
+/// one instruction, and [`exp2`] is four.
 #[inline(always)]
 pub fn exp2_flushed(x: f32) -> f32 {
     single::ex2_flushed(x)

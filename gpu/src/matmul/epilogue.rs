@@ -9,8 +9,8 @@ use super::element::{Output, Sum};
 /// A kernel passes the element's row and column and two functions, which load the previous element of *C* and the
 /// column's bias. An epilogue that does not call them reads neither.
 pub trait Epilogue<S, C>: DeviceCopy {
-    /// Returns the element of *C* in the row and column `at`. A kernel may also call this function for places beyond the
-    /// last row or column; it then ignores the result.
+    /// Returns the element of *C* in the row and column `at`. A kernel may also call this function for places beyond
+    /// the last row or column; it then ignores the result.
     fn finish(self, sum: S, at: [usize; 2], previous: impl Fn() -> C, bias: impl Fn() -> C) -> C;
 
     /// Returns `L` elements of *C*. The functions take the number of an element. An epilogue can implement this method

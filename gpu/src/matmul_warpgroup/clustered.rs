@@ -48,8 +48,8 @@ impl Tiles {
 
 /// Multiplies tiles of 128 × `N` elements by persistent clusters. `K` elements are 128 bytes. The boxes of `a` and `b`
 /// are 64 × 128 bytes, and those of `stores` 64 rows of 128 bytes, all with a swizzle of 128 bytes. `flags` has the
-/// bits `A_ACROSS`, `B_ACROSS`, `STORES` and `WIDE`. Launch clusters of two blocks of 384 threads, with `SHARED_BYTES` bytes
-/// of dynamic shared memory.
+/// bits `A_ACROSS`, `B_ACROSS`, `STORES` and `WIDE`. Launch clusters of two blocks of 384 threads, with `SHARED_BYTES`
+/// bytes of dynamic shared memory.
 #[kernel(
     max_threads = 384,
     min_blocks = 1,

@@ -120,15 +120,15 @@ pub fn finish<S: Sum + Sums<N>, C: Output<S>, E: Epilogue<S, C>, const N: usize>
     }
 }
 
-/// The number of columns of the sums that pass through an epilogue in registers at once, and the number of these sums of
-/// a thread: two rows of two columns, twice.
+/// The number of columns of the sums that pass through an epilogue in registers at once, and the number of these sums
+/// of a thread: two rows of two columns, twice.
 const COLUMNS: usize = 16;
 const SUMS: usize = 8;
 /// The maximum number of such columns of a box.
 const MAX_CHUNKS: usize = BOX_BYTES / 2 / COLUMNS;
 
-/// Returns the thread's sums in the columns number `chunk` of the `count` ones from number `start` on. Only `chunk` need
-/// not be a constant.
+/// Returns the thread's sums in the columns number `chunk` of the `count` ones from number `start` on. Only `chunk`
+/// need not be a constant.
 #[inline(always)]
 fn sums_of<S: Sum + Sums<N>, const N: usize>(
     sums: Accumulator<S, N>,

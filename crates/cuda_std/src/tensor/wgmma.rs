@@ -171,15 +171,11 @@ impl<S: Sums<N>, const N: usize> Accumulator<S, N> {
         f(row + 8, column, [c, d]);
     }
 
-    /// Returns the sums of the calling thread in the eight columns number `group`: two columns of its first row, and
-    /// the same columns 8 rows below. The number should be a constant, because registers have no index.
+    /// Returns the calling thread's sums in the eight columns number `group`, a constant: two rows of two, 8 rows apart.
     #[inline(always)]
     pub fn group(&self, group: usize) -> [S; 4] {
-        let sum = |i: usize| {
-            let i = 4 * group + i;
-            S::extract(self.0.as_ref()[i / S::PER_REGISTER], i % S::PER_REGISTER)
-        };
-        [sum(0), sum(1), sum(2), sum(3)]
+        let sum = |i: usize| S::extract(self.0.as_ref()[i / S::PER_REGISTER], i % S::PER_REGISTER);
+        [sum(4 * group), sum(4 * group + 1), sum(4 * group + 2), sum(4 * group + 3)]
     }
 }
 
