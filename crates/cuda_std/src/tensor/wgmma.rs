@@ -171,7 +171,7 @@ impl<S: Sums<N>, const N: usize> Accumulator<S, N> {
         f(row + 8, column, [c, d]);
     }
 
-    /// Returns the calling thread's sums in the eight columns number `group`, a constant: two rows of two, 8 rows apart.
+    /// Returns the calling thread's sums in eight columns, number `group` (a constant): two rows of two, 8 rows apart.
     #[inline(always)]
     pub fn group(&self, group: usize) -> [S; 4] {
         let sum = |i: usize| S::extract(self.0.as_ref()[i / S::PER_REGISTER], i % S::PER_REGISTER);
