@@ -180,10 +180,7 @@ fn finish_sums<S: Sum, C: Output<S>, E: Epilogue<S, C>>(
         if is_inside { target.c.load(strides.index(target.batch, row, column)) } else { zero() }
     };
     let pairs = bias.cast::<[C; 2]>();
-    let mut bias = [[zero(); 2]; SUMS / 4];
-    if target.bias.len() != 0 {
-        // SAFETY: the columns are two of the tile, which has at most 256.
-        bias = generate(|i| unsafe { pairs.load_unchecked(of_tile / 2 + i * 4) });
-    }
-    epilogue.finish_all(sums, at, previous, |i| bias[i / 4][i % 2])
+    // SAFETY: the columns are two of the tile, which has at most 256.
+    let bias = |i: usize| unsafe { pairs.load_unchecked(of_tile / 2 + i / 4 * 4) }[i % 2];
+    epilogue.finish_all(sums, at, previous, bias)
 }
