@@ -16,7 +16,7 @@ pub const fn per_vector(size: usize) -> usize {
 /// Returns the position of element `i` of thread `thread` of `threads` in a row of a tile. Each thread has vectors of
 /// 16 bytes that are `threads` vectors apart, so that the vectors of neighbouring threads are in different banks.
 #[inline(always)]
-const fn position(size: usize, threads: usize, thread: usize, i: usize) -> usize {
+pub const fn position(size: usize, threads: usize, thread: usize, i: usize) -> usize {
     let v = per_vector(size);
     i / v * threads * v + thread * v + i % v
 }

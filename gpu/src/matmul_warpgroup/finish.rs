@@ -51,7 +51,7 @@ pub fn finish<S: Sum + Sums<N>, C: Output<S>, E: Epilogue<S, C>, const N: usize>
     let first = [thread / 32 * 16 + thread % 32 / 4, thread % 4 * 2];
     if let Some(map) = stores {
         let bias = staging.part(BOXES_BYTES / 4, (STAGING_BYTES - BOXES_BYTES) / 4).cast::<C>();
-        if target.bias.len() != 0 {
+        if !target.bias.is_empty() {
             for i in (thread..N).step_by(THREADS as usize) {
                 let column = target.at[1] + i;
                 if column < target.problem.n as usize {
