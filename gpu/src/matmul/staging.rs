@@ -16,13 +16,13 @@ pub const fn per_vector(size: usize) -> usize {
 /// Returns the position of element `i` of thread `thread` of `threads` in a row of a tile. Each thread has vectors of
 /// 16 bytes that are `threads` vectors apart, so that the vectors of neighbouring threads are in different banks.
 #[inline(always)]
-pub const fn position(size: usize, threads: usize, thread: usize, i: usize) -> usize {
+const fn position(size: usize, threads: usize, thread: usize, i: usize) -> usize {
     let v = per_vector(size);
     i / v * threads * v + thread * v + i % v
 }
 
 /// Loads the `W` elements of `thread` of `THREADS` in the row of a tile that begins at vector `first + offset` of 16
-/// bytes, arranged as by [`position`]. Elements have 4 or 8 bytes. If `offset` is constant, it becomes a part of the
+/// bytes, arranged as by `position`. Elements have 4 or 8 bytes. If `offset` is constant, it becomes a part of the
 /// load instruction.
 ///
 /// # Safety
