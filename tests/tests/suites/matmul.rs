@@ -170,8 +170,8 @@ fn any_trial(random: &mut impl Rng, largest: usize) -> Trial {
     }
 }
 
-/// Runs random trials of random rungs and types on a GPU if there is one, and on a simulated device: all of them, or one
-/// of 20 if there is a GPU, which is much faster.
+/// Runs random trials of random rungs and types on a GPU if there is one, and on a simulated device: all of them, or
+/// one of 20 if there is a GPU, which is much faster.
 fn random_trials(seeds: std::ops::Range<u64>, largest: usize) {
     let gpu = gpu();
     let simulated = |seed: u64| (gpu.is_none() || seed.is_multiple_of(20)).then(|| simulated(seed));

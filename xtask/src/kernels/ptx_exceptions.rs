@@ -55,27 +55,52 @@ pub(super) const EXCEPTIONS: &[Exception] = &[
     Exception {
         kernels: "matmul_clustered_*_f32_linear_128_*",
         barriers: Barriers { block: 12, warp: 0 },
-        reason: "each turn of the loops over panels and chunks has two named barriers, and some turns are unrolled",
+        reason: "each of the boxes of a tile has two named barriers, and the loop over chunks two",
     },
     Exception {
         kernels: "matmul_clustered_i8_i32_linear_128_128",
         barriers: Barriers { block: 12, warp: 0 },
-        reason: "each turn of the loops over panels and chunks has two named barriers, and some turns are unrolled",
+        reason: "each of the boxes of a tile has two named barriers, and the loop over chunks two",
     },
     Exception {
-        kernels: "matmul_clustered_*_linear_256_*",
-        barriers: Barriers { block: 6, warp: 0 },
-        reason: "each turn of the loops over panels and chunks has two named barriers, and some turns are unrolled",
+        kernels: "matmul_clustered_*_f32_linear_256_*",
+        barriers: Barriers { block: 20, warp: 0 },
+        reason: "each of the boxes of a tile has two named barriers, and the loop over chunks two",
+    },
+    Exception {
+        kernels: "matmul_clustered_i8_i32_linear_256_128",
+        barriers: Barriers { block: 20, warp: 0 },
+        reason: "each of the boxes of a tile has two named barriers, and the loop over chunks two",
+    },
+    Exception {
+        kernels: "matmul_clustered_f16_f16_linear_256_64",
+        barriers: Barriers { block: 12, warp: 0 },
+        reason: "each of the boxes of a tile has two named barriers, and the loop over chunks two",
     },
     Exception {
         kernels: "matmul_clustered_f16_f16_linear_128_64",
-        barriers: Barriers { block: 6, warp: 0 },
-        reason: "each turn of the loops over panels and chunks has two named barriers, and some turns are unrolled",
+        barriers: Barriers { block: 8, warp: 0 },
+        reason: "each of the boxes of a tile has two named barriers, and the loop over chunks two",
+    },
+    Exception {
+        kernels: "matmul_clustered_f16_f16_linear_64_64",
+        barriers: Barriers { block: 8, warp: 0 },
+        reason: "each of the boxes of a tile has two named barriers, and the loop over chunks two",
+    },
+    Exception {
+        kernels: "matmul_clustered_bf16_bf16_linear_256_64",
+        barriers: Barriers { block: 12, warp: 0 },
+        reason: "each of the boxes of a tile has two named barriers, and the loop over chunks two",
     },
     Exception {
         kernels: "matmul_clustered_bf16_bf16_linear_128_64",
-        barriers: Barriers { block: 6, warp: 0 },
-        reason: "each turn of the loops over panels and chunks has two named barriers, and some turns are unrolled",
+        barriers: Barriers { block: 8, warp: 0 },
+        reason: "each of the boxes of a tile has two named barriers, and the loop over chunks two",
+    },
+    Exception {
+        kernels: "matmul_clustered_bf16_bf16_linear_64_64",
+        barriers: Barriers { block: 8, warp: 0 },
+        reason: "each of the boxes of a tile has two named barriers, and the loop over chunks two",
     },
     Exception {
         kernels: "matmul_pipelined_*",

@@ -139,7 +139,7 @@ pub struct Swish {
 }
 
 impl Epilogue<f32, bf16> for Swish {
-    fn finish(self, sum: f32, _at: [usize; 2], _previous: impl FnOnce() -> bf16, _bias: impl FnOnce() -> bf16) -> bf16 {
+    fn finish(self, sum: f32, _at: [usize; 2], _previous: impl Fn() -> bf16, _bias: impl Fn() -> bf16) -> bf16 {
         bf16::from_f32(sum / (1.0 + GpuFloat::exp(-self.beta * sum)))
     }
 }
