@@ -39,7 +39,7 @@ pub trait Epilogue<S, C>: DeviceCopy {
 
 /// Returns an array of at most 24 elements, without a loop: the elements stay in registers.
 #[inline(always)]
-pub(crate) fn generate<T: Element, const L: usize>(element: impl Fn(usize) -> T) -> [T; L] {
+pub fn generate<T: Element, const L: usize>(element: impl Fn(usize) -> T) -> [T; L] {
     let mut all = [<T as Zeroable>::zeroed(); L];
     unroll!(I in L => { all[I] = element(I); });
     all

@@ -56,9 +56,11 @@ macro_rules! __matmul_instances {
             wide: register_blocks $T = $T, $T, 8;
             vector: vector $T = $T, $T;
             mma_sync: mma_sync $T = $T, $T;
-            clustered_64: clustered $T = $T, $T, 64, 64;
             clustered_128: clustered $T = $T, $T, 128, 64;
             clustered_256: clustered $T = $T, $T, 256, 64;
+            split_32: cluster_split $T = $T, $T, 32, 64;
+            split_64: cluster_split $T = $T, $T, 64, 64;
+            split_128: cluster_split $T = $T, $T, 128, 64;
         }
     };
     (f16 to f32 by $E:ident) => { $crate::__matmul_instances! { single f16 f16 $E } };
@@ -132,6 +134,10 @@ macro_rules! __matmul_instance {
     (clustered $($rest:tt)*) => {
         $crate::__matmul_instance! { @ __instance_of_matmul_clustered matmul_clustered matmul_warpgroup::exported
         $($rest)* }
+    };
+    (cluster_split $($rest:tt)*) => {
+        $crate::__matmul_instance! { @ __instance_of_matmul_cluster_split matmul_cluster_split
+        matmul_warpgroup::exported $($rest)* }
     };
     (@ $instance:ident $kernel:ident $($scope:ident)::+ $module:ident $name:ident = $U:ident, $V:ident, $E:ident
     $(, $n:literal)*) => {

@@ -14,7 +14,8 @@ pub mod tuning;
 pub(crate) mod warp_tiles;
 
 pub use element::{Operand, Output, Sum};
-pub(crate) use epilogue::generate;
+#[doc(hidden)]
+pub use epilogue::generate;
 pub use epilogue::{Epilogue, Linear};
 pub use problem::{Problem, Strides};
 
@@ -69,6 +70,8 @@ cuda_std::ladder! {
         clustered = crate::matmul_warpgroup::matmul_clustered,
         /// Small results: several clusters share a tile and split its sums, and a second kernel adds them.
         split_k = crate::matmul_warpgroup::matmul_clustered,
+        /// Few rows or tiles: the blocks of a cluster split the sums of a tile, and add them in shared memory.
+        cluster_split = crate::matmul_warpgroup::matmul_cluster_split,
     }
     also {
         pack::matmul_pack,

@@ -61,9 +61,15 @@ impl Problem {
     #[track_caller]
     pub fn assert_views<T: DeviceCopy, C: DeviceCopy>(&self, a: &Global<T>, b: &Global<T>, c: &GlobalMut<C>) {
         let Self { m, n, k, batch, .. } = *self;
-        assert!(
-            self.a.fit(a.len(), batch, m, k) && self.b.fit(b.len(), batch, k, n) && self.c.fit(c.len(), batch, m, n)
-        );
+        assert!(self.a.fit(a.len(), batch, m, k) && self.b.fit(b.len(), batch, k, n));
+        self.assert_result(c);
+    }
+
+    /// Traps if the view lacks an element of *C*.
+    #[inline(always)]
+    #[track_caller]
+    pub fn assert_result<C: DeviceCopy>(&self, c: &GlobalMut<C>) {
+        assert!(self.c.fit(c.len(), self.batch, self.m, self.n));
     }
 
     /// Returns the numbers of the matrices *A* and *B* of the product number `batch`: 0 for one that all products

@@ -133,12 +133,11 @@ impl ClusteredTile {
 }
 
 /// The tiles of `matmul_clustered`. If several are equally fast, the first one is used.
-pub const CLUSTERED: [ClusteredTile; 5] = [
+pub const CLUSTERED: [ClusteredTile; 4] = [
     ClusteredTile::new(256, false, 1024),
     ClusteredTile::new(128, false, 610),
     ClusteredTile::new(256, true, 1150),
-    ClusteredTile::new(128, true, 780),
-    ClusteredTile::new(64, true, 620),
+    ClusteredTile::new(128, true, 900),
 ];
 
 /// The time in which a tile begins and ends, in the unit of [`ClusteredTile::cycles`].
@@ -146,6 +145,58 @@ const CLUSTERED_START: u64 = 2500;
 
 /// The number of bytes of the operands that a GPU reads in a cycle of the tensor cores.
 const BYTES_PER_CYCLE: u64 = 1550;
+
+/// The tile of a cluster of `matmul_cluster_split`, and its number of blocks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ClusterSplit {
+    /// The number of rows of *C* of the tile, which has 128 columns.
+    pub rows: u32,
+    /// The number of blocks, of which each sums a part of *k*.
+    pub blocks: u32,
+}
+
+/// The maximum number of blocks of a cluster of `matmul_cluster_split`.
+pub const CLUSTER_SPLIT_BLOCKS: u32 = 8;
+
+/// The numbers of rows of the tiles of `matmul_cluster_split`, and the time of a step of a block, in the unit of
+/// [`ClusteredTile::cycles`].
+const CLUSTER_SPLIT: [(u32, u64); 3] = [(32, 430), (64, 600), (128, 800)];
+
+/// The time in which a cluster of `matmul_cluster_split` begins and ends, and how much longer it takes with each block,
+/// in the unit of [`ClusteredTile::cycles`].
+const CLUSTER_SPLIT_START: [u64; 2] = [4000, 800];
+
+impl ClusterSplit {
+    /// Returns the tile and the number of blocks with which `matmul_cluster_split` is fastest, and its time in the unit
+    /// of [`ClusteredTile::cycles`]. `sizes` are m, n, the number of steps along k, and the number of products.
+    /// `active` returns how many clusters of a number of blocks run at the same time.
+    pub fn fastest(
+        [m, n, steps, batch]: [u32; 4],
+        multiprocessors: u32,
+        active: impl Fn(u32) -> u32,
+    ) -> (Self, u64) {
+        let times = CLUSTER_SPLIT.into_iter().map(|(rows, cycles)| {
+            let tiles = u64::from(m.div_ceil(rows)) * u64::from(n.div_ceil(128)) * u64::from(batch);
+            // As many blocks as run at once.
+            let all_run = |&blocks: &u32| tiles <= u64::from(multiprocessors / blocks).min(active(blocks).into());
+            let blocks = (2..=steps.min(CLUSTER_SPLIT_BLOCKS)).rev().find(all_run).unwrap_or(1);
+            let rounds = tiles.saturating_mul(blocks.into()).div_ceil(multiprocessors.max(1).into());
+            let sums = rounds.saturating_mul(u64::from(steps.div_ceil(blocks)) * cycles);
+            let [start, each] = CLUSTER_SPLIT_START;
+            let time = overlapped(sums, [m, n, steps, batch]).saturating_add(start + each * u64::from(blocks));
+            (Self { rows, blocks }, time)
+        });
+        times.min_by_key(|&(_, time)| time).unwrap_or((Self { rows: 128, blocks: 1 }, u64::MAX))
+    }
+}
+
+/// Returns the time of products that take `cycles`, and whose operands are read meanwhile. The sizes are m, n, the
+/// number of steps along k, and the number of products.
+fn overlapped(cycles: u64, [m, n, steps, batch]: [u32; 4]) -> u64 {
+    let bytes = (u64::from(m) + u64::from(n)).saturating_mul(128 * u64::from(steps)).saturating_mul(batch.into());
+    let reads = bytes / BYTES_PER_CYCLE;
+    cycles.max(reads).saturating_add(cycles.min(reads) / 4)
+}
 
 /// The time of the second launch of a product with split sums, in the unit of [`ClusteredTile::cycles`].
 const COMBINE_START: u64 = 15000;
@@ -157,16 +208,13 @@ const COMBINED_PER_CYCLE: u64 = 110;
 /// steps along k, and the number of products.
 fn clustered_time(tile: ClusteredTile, [m, n, steps, batch]: [u32; 4], multiprocessors: u32) -> u64 {
     let clusters = u64::from(multiprocessors / 2).max(1);
-    let (steps, batch) = (u64::from(steps), u64::from(batch));
-    let rounds = tile.count(m, n).saturating_mul(batch).div_ceil(clusters);
-    let bytes = (u64::from(m) + u64::from(n)).saturating_mul(128 * steps).saturating_mul(batch);
+    let rounds = tile.count(m, n).saturating_mul(batch.into()).div_ceil(clusters);
     // The boxes beyond the last row are slow.
     let cycles = match tile {
-        ClusteredTile { columns: 64, cycles, .. } if m <= 64 => 2 * u64::from(cycles),
         ClusteredTile { is_wide: false, cycles, .. } if m <= 128 => u64::from(cycles) * 3 / 2,
         ClusteredTile { cycles, .. } => cycles.into(),
     };
-    rounds.saturating_mul(steps * cycles + CLUSTERED_START).max(CLUSTERED_START + bytes / BYTES_PER_CYCLE)
+    overlapped(rounds.saturating_mul(u64::from(steps) * cycles + CLUSTERED_START), [m, n, steps, batch])
 }
 
 /// Returns the tile by which `matmul_clustered` multiplies fastest, of those for which `is_built` returns true. `sizes`
@@ -180,11 +228,12 @@ pub fn clustered_tile(
     tiles.min_by_key(|&tile| clustered_time(tile, sizes, multiprocessors)).unwrap_or(CLUSTERED[1])
 }
 
-/// Returns the number of parts, a divisor of the number of steps, into which the sums of a product are split. `sizes`
-/// are m, n and the number of steps along k. Returns 1 if the product is not faster with split sums.
-pub fn splits([m, n, steps]: [u32; 3], multiprocessors: u32) -> u32 {
+/// Returns the number of parts into which the sums of a product are split, a divisor of `divisible` steps, and its time
+/// in the unit of [`ClusteredTile::cycles`]. `sizes` are m, n, the number of steps along k, and the number of products.
+/// The number of parts is 1 if the product is not faster with split sums.
+pub fn splits([m, n, steps, batch]: [u32; 4], divisible: u32, multiprocessors: u32) -> (u32, u64) {
     let time = |splits: u32| {
-        let sizes = [m, n, steps / splits, splits];
+        let sizes = [m, n, steps / splits, splits.saturating_mul(batch)];
         // All types have kernels for partial sums with tiles of 128 columns.
         let tiles = CLUSTERED.into_iter().filter(|tile| splits == 1 || tile.columns == 128);
         let product = tiles.map(|tile| clustered_time(tile, sizes, multiprocessors)).min();
@@ -192,8 +241,9 @@ pub fn splits([m, n, steps]: [u32; 3], multiprocessors: u32) -> u32 {
         let combine = if splits > 1 { COMBINE_START + sums / COMBINED_PER_CYCLE } else { 0 };
         product.unwrap_or(u64::MAX).saturating_add(combine)
     };
-    let divisors = (1..=steps.clamp(1, MAX_SPLITS)).filter(|splits| steps.is_multiple_of(*splits));
-    divisors.min_by_key(|&splits| time(splits)).unwrap_or(1)
+    let divisors = (1..=divisible.clamp(1, MAX_SPLITS)).filter(|splits| divisible.is_multiple_of(*splits));
+    let times = divisors.map(|splits| (splits, time(splits)));
+    times.min_by_key(|&(_, time)| time).unwrap_or((1, u64::MAX))
 }
 
 /// The maximum number of parts of the sums of a product.

@@ -82,15 +82,15 @@ arranged! {
     ContiguousK: tf32 e4m3 e5m2 i8;
 }
 
-/// Begins to copy the unit of `map` at the row, the *k* and the product `at` to element `first` of `shared`. With
-/// `ranks`, the unit is copied to each block of the cluster whose rank has a bit in it. `is_across` is true if the rows
-/// are contiguous.
+/// Begins to copy the unit of `R` rows of `map` at the row, the *k* and the product `at` to element `first` of `shared`.
+/// With `ranks`, the unit is copied to each block of the cluster whose rank has a bit in it. `is_across` is true if the
+/// rows are contiguous; `R` is then 64.
 ///
 /// # Safety
-/// The conditions of [`SharedTile::at`] must hold for a tile of 64 × `K` elements.
+/// The conditions of [`SharedTile::at`] must hold for a tile of `R` × `K` elements.
 #[inline(always)]
 #[track_caller]
-pub unsafe fn load_unit<T: Element, const K: usize>(
+pub unsafe fn load_unit<T: Element, const R: usize, const K: usize>(
     map: &TensorMap<'_, T, 3>,
     (is_across, [row, k, batch]): (bool, [u32; 3]),
     (shared, first): (Shared<T>, usize),
@@ -99,7 +99,7 @@ pub unsafe fn load_unit<T: Element, const K: usize>(
 ) {
     let at = if is_across { [row, k, batch] } else { [k, row, batch] }.map(|coordinate| coordinate as i32);
     // SAFETY: the caller guarantees the conditions.
-    let unit = unsafe { SharedTile::<T, UNIT, K, Swizzle128>::at_unchecked(shared, first) }.rows::<UNIT>(0);
+    let unit = unsafe { SharedTile::<T, R, K, Swizzle128>::at_unchecked(shared, first) }.rows::<R>(0);
     match ranks {
         None => map.load_rows(at, unit, full),
         Some(ranks) => map.load_rows_multicast(at, unit, full, ranks),

@@ -54,9 +54,8 @@ pub fn finish<S: Sum + Sums<N>, C: Output<S>, E: Epilogue<S, C>, const N: usize>
         if !target.bias.is_empty() {
             for i in (thread..N).step_by(THREADS as usize) {
                 let column = target.at[1] + i;
-                if column < target.problem.n as usize {
-                    bias.store(i, target.bias.load(column));
-                }
+                let is_inside = column < target.problem.n as usize;
+                bias.store(i, if is_inside { target.bias.load(column) } else { <C as Zeroable>::zeroed() });
             }
         }
         let columns = BOX_BYTES / size_of::<C>();

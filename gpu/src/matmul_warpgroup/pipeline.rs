@@ -14,7 +14,7 @@ pub const TILE_ROWS: usize = 128;
 pub const THREADS: u32 = 384;
 /// The number of bytes along *k* of a step.
 const STEP_BYTES: usize = 128;
-/// The number of bytes of the shared memory for all stages.
+/// The number of bytes of the shared memory for all stages, with tiles of at least 128 columns.
 const STAGES_BYTES: usize = 192 << 10;
 /// The maximum number of stages.
 const MAX_STAGES: usize = 8;
@@ -31,9 +31,15 @@ pub const STORES: u32 = 4;
 /// The flag of clusters whose blocks have tiles side by side, and not one above the other.
 pub const WIDE: u32 = 8;
 
+/// Returns the number of bytes of the shared memory for all stages, with tiles of `columns` columns. A multiprocessor
+/// has two blocks with narrow tiles: while one begins or ends, the other loads.
+pub const fn stages_bytes(columns: usize) -> usize {
+    if columns < 128 { 100 << 10 } else { STAGES_BYTES }
+}
+
 /// Returns the number of stages for tiles of `columns` columns.
 const fn stages(columns: usize) -> usize {
-    STAGES_BYTES / ((TILE_ROWS + columns) * STEP_BYTES)
+    stages_bytes(columns) / ((TILE_ROWS + columns) * STEP_BYTES)
 }
 
 /// A stage of the pipeline, and the parity of the phase of its barriers.
@@ -82,7 +88,8 @@ impl Barriers {
 pub struct Pipeline<T, const N: usize, const K: usize, const BLOCKS: usize> {
     shared: Shared<T>,
     barriers: Barriers,
-    /// The number of steps along *k*.
+    /// The first step along *k*, and the number of steps.
+    first: u32,
     steps: u32,
     is_a_across: bool,
     is_b_across: bool,
@@ -113,7 +120,14 @@ impl<T: Arranged, const N: usize, const K: usize, const BLOCKS: usize> Pipeline<
         let is_set = |flag| T::HAS_ACROSS && flags & flag != 0;
         let (is_a_across, is_b_across) = (is_set(A_ACROSS), is_set(B_ACROSS));
         let is_wide = BLOCKS > 1 && flags & WIDE != 0;
-        Self { shared, barriers, steps: k.div_ceil(K as u32), is_a_across, is_b_across, is_wide }
+        Self { shared, barriers, first: 0, steps: k.div_ceil(K as u32), is_a_across, is_b_across, is_wide }
+    }
+
+    /// Returns the pipeline with the steps of part number `part` of `parts` equal ones.
+    #[inline(always)]
+    pub fn part(self, part: u32, parts: u32) -> Self {
+        let first = |part: u32| self.steps * part / parts;
+        Self { first: first(part), steps: first(part + 1) - first(part), ..self }
     }
 
     /// Loads all steps of the tile at `row` and `column`, from the matrices number `matrices` of *A* and *B*. Block
@@ -135,8 +149,8 @@ impl<T: Arranged, const N: usize, const K: usize, const BLOCKS: usize> Pipeline<
             false => (0..units, None),
         };
         let (left_units, left_ranks) = share((TILE_ROWS / UNIT) as u32, BLOCKS > 1 && self.is_wide);
-        let (right_units, right_ranks) = share((N / UNIT) as u32, BLOCKS > 1 && !self.is_wide);
-        for step in 0..self.steps {
+        let (right_units, right_ranks) = share(N.div_ceil(UNIT) as u32, BLOCKS > 1 && !self.is_wide);
+        for step in self.first..self.first + self.steps {
             let full = self.barriers.full(*stage);
             self.barriers.empty(*stage).await_parity(stage.parity);
             let _ = full.arrive_and_expect(((Self::LEFT + Self::RIGHT) * size_of::<T>()) as u32);
@@ -147,11 +161,17 @@ impl<T: Arranged, const N: usize, const K: usize, const BLOCKS: usize> Pipeline<
             unsafe {
                 for unit in left_units.clone() {
                     let at = (self.is_a_across, [row + unit * UNIT as u32, k, matrices[0]]);
-                    load_unit::<T, K>(a, at, (self.shared, left + unit as usize * UNIT * K), full, left_ranks);
+                    load_unit::<T, UNIT, K>(a, at, (self.shared, left + unit as usize * UNIT * K), full, left_ranks);
                 }
                 for unit in right_units.clone() {
                     let at = (self.is_b_across, [column + unit * UNIT as u32, k, matrices[1]]);
-                    load_unit::<T, K>(b, at, (self.shared, right + unit as usize * UNIT * K), full, right_ranks);
+                    let to = (self.shared, right + unit as usize * UNIT * K);
+                    // A narrow tile has one unit of fewer rows.
+                    if N < UNIT {
+                        load_unit::<T, N, K>(b, at, to, full, right_ranks);
+                    } else {
+                        load_unit::<T, UNIT, K>(b, at, to, full, right_ranks);
+                    }
                 }
             }
             *stage = stage.next(stages(N));
@@ -171,6 +191,20 @@ impl<T: Arranged, const N: usize, const K: usize, const BLOCKS: usize> Pipeline<
             (false, true) => self.multiply_arranged::<S, ContiguousK, T::Across>(consumer, stage),
             (true, false) => self.multiply_arranged::<S, T::Across, ContiguousK>(consumer, stage),
             (true, true) => self.multiply_arranged::<S, T::Across, T::Across>(consumer, stage),
+        }
+    }
+
+    /// Does the same as [`multiply`](Self::multiply) for a *B* whose elements are contiguous along *k*.
+    #[inline(always)]
+    #[track_caller]
+    pub fn multiply_by_rows<S: Sums<N> + WgmmaInstruction<T, T, N>>(
+        self,
+        consumer: usize,
+        stage: &mut Stage,
+    ) -> Accumulator<S, N> {
+        match T::HAS_ACROSS && self.is_a_across {
+            false => self.multiply_arranged::<S, ContiguousK, ContiguousK>(consumer, stage),
+            true => self.multiply_arranged::<S, T::Across, ContiguousK>(consumer, stage),
         }
     }
 

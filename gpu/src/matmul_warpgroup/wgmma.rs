@@ -59,10 +59,10 @@ pub fn matmul_wgmma<T: Operand + Arranged, C: Output<T::Sum>, E: Epilogue<T::Sum
         unsafe {
             if thread == 0 {
                 let _ = full.arrive_and_expect(((left_len + right_len) * size_of::<T>()) as u32);
-                load_unit::<T, K>(&a, (false, [row, k, matrices[0]]), (shared, 0), full, None);
+                load_unit::<T, UNIT, K>(&a, (false, [row, k, matrices[0]]), (shared, 0), full, None);
                 for unit in 0..N / UNIT {
                     let at = (false, [column + (unit * UNIT) as u32, k, matrices[1]]);
-                    load_unit::<T, K>(&b, at, (shared, left_len + unit * UNIT * K), full, None);
+                    load_unit::<T, UNIT, K>(&b, at, (shared, left_len + unit * UNIT * K), full, None);
                 }
             }
             full.await_parity(parity);

@@ -65,7 +65,11 @@ pub(super) fn launch<U: WarpgroupOperand, C: Output<U::Sum> + TensorElement, E: 
             let problem = Problem { m, batch, ..problem };
             let arguments = Arguments { problem, a, b, c, ..arguments };
             let (config, call) = match rung {
-                MatmulRung::Wgmma | MatmulRung::Pipelined | MatmulRung::Clustered | MatmulRung::SplitK => {
+                MatmulRung::Wgmma
+                | MatmulRung::Pipelined
+                | MatmulRung::Clustered
+                | MatmulRung::SplitK
+                | MatmulRung::ClusterSplit => {
                     warpgroups::kernel(queue, plan, rung, arguments, spare)?
                 }
                 _ => kernel(plan, rung, width, arguments),

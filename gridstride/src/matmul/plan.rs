@@ -8,7 +8,7 @@
 //! alone.
 
 use cuda_std::{ArgumentId, Ladder};
-use gpu::matmul::tuning::{ASYNC_STEPS, BlockSteps, ClusteredTile, MMA_STEPS};
+use gpu::matmul::tuning::{ASYNC_STEPS, BlockSteps, ClusterSplit, ClusteredTile, MMA_STEPS};
 use gpu::matmul::{MatmulRung, Strides, matmul_vector, tuning};
 use gpu::matmul_warpgroup::matmul_mma_double;
 use launch::Device;
@@ -16,7 +16,7 @@ use launch::Device;
 use super::element::Packing;
 use super::launches::tile;
 use super::matrix::sizes;
-use super::warpgroups::{STEP_BYTES, step, tile_of_clusters};
+use super::warpgroups::{STEP_BYTES, cluster_split, step, tile_of_clusters};
 use super::{Layout, MatmulElement, MatrixError};
 use crate::capabilities;
 use crate::error::AlgorithmError;
@@ -67,6 +67,8 @@ pub struct Plan {
     pub(super) splits: u32,
     /// The tile of the rungs `Clustered` and `SplitK`.
     pub(super) clustered: ClusteredTile,
+    /// The tile of the rung `ClusterSplit`.
+    pub(super) cluster_split: ClusterSplit,
     /// True if the rung runs its kernel for `f64` by compute capability 9.0.
     pub(super) has_wide_doubles: bool,
     /// True if `matmul_vector` runs, in place of the rung and the copies.
@@ -93,18 +95,19 @@ impl Plan {
         }
         let (rung, is_other) = match rung {
             Some(rung) => (rung, kind::<T, C>(rung, tf32).ok_or_else(|| not_built::<T, C>(rung))?),
-            None => default_kernel::<T, C>(device, tf32, whole)?,
+            None => default_kernel::<T, C>(device, tf32, whole, whole_a.is_transposed())?,
         };
         let must_convert = is_other && T::IS_EXACT;
         let size = if must_convert { size_of::<T::Other>() } else { size_of::<T>() };
         // The operands as rows along k.
-        let packings = [a, b.t()].map(|layout| {
+        let packings = [(a, false), (b.t(), true)].map(|(layout, is_b)| {
             let is_aligned = !unaligned && layout.has_aligned_lines(size);
-            let is_packed = must_convert || must_pack(rung, is_aligned, !layout.is_transposed(), size);
+            let takes_across = size == 2 && (is_b || rung != MatmulRung::ClusterSplit);
+            let is_packed = must_convert || must_pack(rung, is_aligned, !layout.is_transposed(), takes_across);
             is_packed.then(|| packing(&layout, 16 / size))
         });
         let splits = match rung {
-            MatmulRung::SplitK => Some(splits::<T>(device, whole)).filter(|&splits| splits > 1),
+            MatmulRung::SplitK => Some(splits::<T>(device, whole).0).filter(|&splits| splits > 1),
             MatmulRung::AsyncCopies => Some(block_splits(device, rung, ASYNC_STEPS, size, whole)),
             MatmulRung::MmaSync => Some(block_splits(device, rung, MMA_STEPS[usize::from(size == 8)], size, whole)),
             _ => Some(1),
@@ -115,6 +118,7 @@ impl Plan {
         let operand = if is_other { ArgumentId::of::<T::Other>() } else { ArgumentId::of::<T>() };
         let result = if splits > 1 { ArgumentId::of::<T::Sum>() } else { ArgumentId::of::<C>() };
         let clustered = tile_of_clusters(device, [operand, result], of_clusters);
+        let (cluster_split, _) = cluster_split(device, with_steps(whole, STEP_BYTES / size));
         let has_vector = is_vector::<T, C>(&a, &b) && is_vector::<T, C>(&whole_a, &whole_b);
         let is_vector = options.rung.is_none() && !unaligned && has_vector;
         Ok(Self {
@@ -124,6 +128,7 @@ impl Plan {
             packings,
             splits,
             clustered,
+            cluster_split,
             is_vector,
             has_wide_doubles: rung == MatmulRung::MmaSync && has_wide_doubles::<T, C>(device)?,
         })
@@ -177,13 +182,13 @@ fn packing(layout: &Layout, multiple: usize) -> Packing {
 }
 
 /// Returns true if the rung does not take an operand whose rows or columns begin at multiples of 16 bytes if
-/// `is_aligned` is true, and whose elements of `element_bytes` bytes are adjacent along *k* if `is_along_k` is true.
-fn must_pack(rung: MatmulRung, is_aligned: bool, is_along_k: bool, element_bytes: usize) -> bool {
+/// `is_aligned` is true, and whose elements are adjacent along *k* if `is_along_k` is true. `takes_across` is true if
+/// warpgroups read the operand in either order, as 16-bit floats in general.
+fn must_pack(rung: MatmulRung, is_aligned: bool, is_along_k: bool, takes_across: bool) -> bool {
     match rung {
         MatmulRung::MmaSync | MatmulRung::Wgmma => !is_aligned || !is_along_k,
-        // Warpgroups read 16-bit floats in either order.
-        MatmulRung::Pipelined | MatmulRung::Clustered | MatmulRung::SplitK => {
-            !is_aligned || !is_along_k && element_bytes != 2
+        MatmulRung::Pipelined | MatmulRung::Clustered | MatmulRung::SplitK | MatmulRung::ClusterSplit => {
+            !is_aligned || !is_along_k && !takes_across
         }
         // The kernel copies an operand with adjacent elements along k in single elements.
         MatmulRung::AsyncCopies => !is_aligned && !is_along_k,
@@ -223,10 +228,16 @@ fn divisible_steps([.., k, batch]: [usize; 4], step: usize) -> u32 {
     if batch == 1 && k.is_multiple_of(step) { steps.max(1) } else { 1 }
 }
 
-/// Returns the number of parts with which a product with split sums is fastest, and 1 if it is not faster than others.
-fn splits<T>(device: &Device, sizes: [usize; 4]) -> u32 {
-    let [m, n] = [sizes[0], sizes[1]].map(|size| u32::try_from(size).unwrap_or(u32::MAX));
-    tuning::splits([m, n, divisible_steps(sizes, step::<T>() as usize)], device.multiprocessors())
+/// Returns the number of parts with which a product with split sums is fastest, 1 if it is not faster than others, and
+/// its time.
+fn splits<T>(device: &Device, sizes: [usize; 4]) -> (u32, u64) {
+    let step = step::<T>() as usize;
+    tuning::splits(with_steps(sizes, step), divisible_steps(sizes, step), device.multiprocessors())
+}
+
+/// Returns m, n, the number of steps of `step` elements along *k*, and the number of products.
+fn with_steps([m, n, k, batch]: [usize; 4], step: usize) -> [u32; 4] {
+    [m, n, k.div_ceil(step), batch].map(|size| u32::try_from(size).unwrap_or(u32::MAX))
 }
 
 /// Returns the number of parts of the sums with which a rung is fastest whose blocks compute one tile each. Elements
@@ -250,14 +261,14 @@ fn default_kernel<T: MatmulElement, C: 'static>(
     device: &Device,
     tf32: bool,
     sizes: [usize; 4],
+    is_a_transposed: bool,
 ) -> Result<(MatmulRung, bool), AlgorithmError> {
     // The simulator runs every kernel, those for warpgroups more slowly than the others.
     let capability = device.properties()?.compute_capability;
     let is_recent = capability.is_none_or(|capability| capability >= (8, 0));
-    let rungs: &[MatmulRung] = match capability {
-        Some((9, 0)) if splits::<T>(device, sizes) > 1 => &[MatmulRung::SplitK],
-        Some((9, 0)) => &[MatmulRung::Clustered],
-        _ => &[],
+    let rungs = match capability {
+        Some((9, 0)) => rungs_of_warpgroups::<T>(device, sizes, is_a_transposed),
+        _ => Vec::new(),
     };
     let others: &[MatmulRung] = if is_recent { &[MatmulRung::MmaSync, MatmulRung::AsyncCopies] } else { &[] };
     let all = rungs.iter().chain(others).chain(&[MatmulRung::RegisterBlocks]);
@@ -268,6 +279,18 @@ fn default_kernel<T: MatmulElement, C: 'static>(
     };
     let mut kernels = all.filter_map(|&rung| Some((rung, kind::<T, C>(rung, tf32)? || has_precise(rung))));
     kernels.next().ok_or_else(|| not_built::<T, C>(MatmulRung::RegisterBlocks))
+}
+
+/// Returns the rungs for warpgroups that may run by default, the fastest one first.
+fn rungs_of_warpgroups<T>(device: &Device, sizes: [usize; 4], is_a_transposed: bool) -> Vec<MatmulRung> {
+    let (splits, time) = splits::<T>(device, sizes);
+    let undivided = if splits > 1 { MatmulRung::SplitK } else { MatmulRung::Clustered };
+    let (_, of_clusters) = cluster_split(device, with_steps(sizes, step::<T>() as usize));
+    // The rung takes an A that is transposed only after a copy.
+    match !is_a_transposed && of_clusters < time {
+        true => vec![MatmulRung::ClusterSplit, undivided],
+        false => vec![undivided],
+    }
 }
 
 /// Returns true if the rung multiplies elements of type [`MatmulElement::Other`] in a product of `T`, false if it

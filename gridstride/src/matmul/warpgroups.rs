@@ -10,11 +10,11 @@ use cuda_std::__private::ExportedInstances;
 use cuda_std::bulk::{TensorMap, TensorMapMut};
 use cuda_std::tensor::tf32;
 use cuda_std::{ArgumentId, Call, Element, Global, GlobalMut, bf16, e4m3, e5m2, f16};
-use gpu::matmul::tuning::{COMBINE, ClusteredTile, clustered_tile};
+use gpu::matmul::tuning::{COMBINE, ClusterSplit, ClusteredTile, clustered_tile};
 use gpu::matmul::{Epilogue, Linear, MatmulRung, Operand, Output, Problem, Strides, Sum, matmul_combine};
 use gpu::matmul_warpgroup::{
-    A_ACROSS, B_ACROSS, SHARED_BYTES, STORES, THREADS, TILE_ROWS, WIDE, matmul_clustered, matmul_pipelined,
-    matmul_wgmma, wgmma_bytes,
+    A_ACROSS, B_ACROSS, CLUSTER_SPLIT_COLUMNS, CLUSTER_SPLIT_THREADS, SHARED_BYTES, STORES, THREADS, TILE_ROWS, WIDE,
+    cluster_split_bytes, matmul_cluster_split, matmul_clustered, matmul_pipelined, matmul_wgmma, wgmma_bytes,
 };
 use launch::{Buffer, Device, LaunchConfig, Queue, Swizzle, TensorElement};
 
@@ -24,8 +24,8 @@ use crate::error::AlgorithmError;
 
 /// The number of bytes of a step along *k*.
 pub(super) const STEP_BYTES: usize = 128;
-/// The rows of a box of a tensor map, and its bytes along a row.
-const BOX: [usize; 2] = [64, STEP_BYTES];
+/// The rows of a box of a tensor map.
+const BOX_ROWS: usize = 64;
 /// The index of the number of columns of a tile in the generic arguments of `matmul_clustered`.
 const COLUMNS: usize = 3;
 /// The tile of the rung `Wgmma`.
@@ -58,6 +58,7 @@ impl<S: Sum + Output<S> + TensorElement + PartialEq> Summed for S {}
 #[doc(hidden)]
 pub trait WarpgroupOperand: Operand<Sum: Summed> + TensorElement {
     /// Returns the call of the rung's kernel for tiles of `columns` columns, or `None` if it is not built.
+    /// The tiles of `ClusterSplit` have that many rows.
     fn call<'v, C: Output<Self::Sum> + TensorElement, E: Epilogue<Self::Sum, C> + 'static>(
         rung: MatmulRung,
         columns: u32,
@@ -81,13 +82,19 @@ macro_rules! operands {
                     (MatmulRung::Pipelined, _) => {
                         matmul_pipelined::if_built::<Self, C, E, 256, $k>(problem, flags, a, b, c, bias, epilogue)
                     }
+                    (MatmulRung::ClusterSplit, 32) => matmul_cluster_split::if_built_in::<Self, C, E, 32, $k>(
+                        exported, problem, flags, a, b, c, bias, epilogue,
+                    ),
+                    (MatmulRung::ClusterSplit, 64) => matmul_cluster_split::if_built_in::<Self, C, E, 64, $k>(
+                        exported, problem, flags, a, b, c, bias, epilogue,
+                    ),
+                    (MatmulRung::ClusterSplit, _) => matmul_cluster_split::if_built_in::<Self, C, E, 128, $k>(
+                        exported, problem, flags, a, b, c, bias, epilogue,
+                    ),
                     (_, 256) => matmul_clustered::if_built_in::<Self, C, E, 256, $k>(
                         exported, problem, flags, a, b, stores, c, bias, epilogue,
                     ),
-                    (_, 128) => matmul_clustered::if_built_in::<Self, C, E, 128, $k>(
-                        exported, problem, flags, a, b, stores, c, bias, epilogue,
-                    ),
-                    _ => matmul_clustered::if_built_in::<Self, C, E, 64, $k>(
+                    _ => matmul_clustered::if_built_in::<Self, C, E, 128, $k>(
                         exported, problem, flags, a, b, stores, c, bias, epilogue,
                     ),
                 }
@@ -127,6 +134,24 @@ pub(super) fn tile_of_clusters(device: &Device, types: [ArgumentId; 2], sizes: [
     clustered_tile(sizes, device.multiprocessors(), is_built)
 }
 
+/// Returns the tile and the number of blocks with which the rung `ClusterSplit` is fastest, and its time in the unit of
+/// [`ClusteredTile::cycles`]. `sizes` are m, n, the number of steps along k, and the number of products.
+pub(super) fn cluster_split(device: &Device, sizes: [u32; 4]) -> (ClusterSplit, u64) {
+    let active = |blocks: u32| {
+        let config = split_config([blocks, 1, 1], blocks, 128);
+        let kernel = matmul_cluster_split::INSTANCES.first();
+        // The modules of a device need not have the kernel; that of another crate then runs.
+        kernel.and_then(|kernel| device.max_active_clusters(kernel, config).ok()).unwrap_or(u32::MAX)
+    };
+    ClusterSplit::fastest(sizes, device.multiprocessors(), active)
+}
+
+/// Returns the configuration of the rung `ClusterSplit` for clusters of `blocks` blocks and tiles of `rows` rows.
+fn split_config(grid: [u32; 3], blocks: u32, rows: u32) -> LaunchConfig {
+    let config = LaunchConfig::new((grid[0], grid[1], grid[2]), CLUSTER_SPLIT_THREADS).cluster(blocks);
+    config.shared_bytes(cluster_split_bytes(rows as usize) as u32)
+}
+
 /// Returns the launch of the rung's kernel, or no call if it is not built for these types. `spare` is memory for a map
 /// that no thread reads.
 pub(super) fn kernel<'v, U: WarpgroupOperand, C: Output<U::Sum> + TensorElement, E: Epilogue<U::Sum, C> + 'static>(
@@ -141,14 +166,19 @@ pub(super) fn kernel<'v, U: WarpgroupOperand, C: Output<U::Sum> + TensorElement,
     let Problem { m, n, k, batch, .. } = problem;
     // The operands as matrices of rows by k.
     let of_b = Strides { row: problem.b.column, column: problem.b.row, ..problem.b };
-    let (map_a, is_a_across) = operand(device, a, [m, k, batch], problem.a)?;
-    let (map_b, is_b_across) = operand(device, b, [n, k, batch], of_b)?;
     let columns = match rung {
         MatmulRung::Wgmma => WGMMA[1],
         MatmulRung::Pipelined => PIPELINED_COLUMNS,
+        MatmulRung::ClusterSplit => plan.cluster_split.rows,
         _ => plan.clustered.columns,
     };
-    let stores = result(device, c, [m, n, batch], problem.c)?;
+    let rows_of_a = if rung == MatmulRung::ClusterSplit { BOX_ROWS.min(columns as usize) } else { BOX_ROWS };
+    let (map_a, is_a_across) = operand(device, a, [m, k, batch], problem.a, rows_of_a)?;
+    let (map_b, is_b_across) = operand(device, b, [n, k, batch], of_b, BOX_ROWS)?;
+    let stores = match rung {
+        MatmulRung::Clustered | MatmulRung::SplitK => result(device, c, [m, n, batch], problem.c)?,
+        _ => None,
+    };
     let mut flags = if is_a_across { A_ACROSS } else { 0 } | if is_b_across { B_ACROSS } else { 0 };
     flags |= if stores.is_some() { STORES } else { 0 };
     flags |= if plan.clustered.is_wide { WIDE } else { 0 };
@@ -156,7 +186,7 @@ pub(super) fn kernel<'v, U: WarpgroupOperand, C: Output<U::Sum> + TensorElement,
         Some(map) => map,
         // A map that no thread reads.
         None => {
-            let map = device.tensor_map(spare, [1, 1, 1]).strides([1, 16, 16]).tile(tile::<C>());
+            let map = device.tensor_map(spare, [1, 1, 1]).strides([1, 16, 16]).tile(tile::<C>(BOX_ROWS));
             map.swizzle(Swizzle::Bytes128).build()?
         }
     };
@@ -170,6 +200,11 @@ pub(super) fn kernel<'v, U: WarpgroupOperand, C: Output<U::Sum> + TensorElement,
         MatmulRung::Pipelined => {
             let grid = (n.div_ceil(columns), m.div_ceil(rows), batch);
             LaunchConfig::new(grid, THREADS).shared_bytes(SHARED_BYTES as u32)
+        }
+        MatmulRung::ClusterSplit => {
+            let blocks = plan.cluster_split.blocks;
+            let grid = [blocks * n.div_ceil(CLUSTER_SPLIT_COLUMNS as u32), m.div_ceil(columns), batch];
+            split_config(grid, blocks, columns)
         }
         _ => {
             let tiles = plan.clustered.count(m, n) * u64::from(batch);
@@ -222,19 +257,22 @@ pub(super) fn launch_split<U: WarpgroupOperand, C: Output<U::Sum> + TensorElemen
     Ok(queue.launch(LaunchConfig::new(grid, COMBINE.threads), call)?)
 }
 
-/// Returns the map of an operand of `rows` × `k` elements per product, and true if its rows are contiguous.
+/// Returns the map of an operand of `rows` × `k` elements per product with boxes of `box_rows` rows, and true if its
+/// rows are contiguous. The boxes then have 64 rows.
 fn operand<'v, U: TensorElement>(
     device: &Device,
     x: Global<'v, U>,
     [rows, k, batch]: [u32; 3],
     strides: Strides,
+    box_rows: usize,
 ) -> Result<(TensorMap<'v, U, 3>, bool), AlgorithmError> {
     let is_across = strides.column != 1;
     let (sizes, line) = if is_across { ([rows, k], strides.column) } else { ([k, rows], strides.row) };
     let count = if strides.batch == 0 { 1 } else { batch };
     let sizes = [sizes[0] as usize, sizes[1] as usize, count as usize];
     let strides = strides_of(sizes, [line as usize, strides.batch as usize]);
-    let map = device.tensor_map(x, sizes).strides(strides).tile(tile::<U>()).swizzle(Swizzle::Bytes128).build()?;
+    let tile = tile::<U>(if is_across { BOX_ROWS } else { box_rows });
+    let map = device.tensor_map(x, sizes).strides(strides).tile(tile).swizzle(Swizzle::Bytes128).build()?;
     Ok((map, is_across))
 }
 
@@ -254,13 +292,13 @@ fn result<'v, C: TensorElement>(
     }
     let sizes = [n as usize, m as usize, batch as usize];
     let strides = strides_of(sizes, [strides.row as usize, strides.batch as usize]);
-    let map = device.tensor_map(c, sizes).strides(strides).tile(tile::<C>()).swizzle(Swizzle::Bytes128).build()?;
+    let map = device.tensor_map(c, sizes).strides(strides).tile(tile::<C>(BOX_ROWS)).swizzle(Swizzle::Bytes128).build()?;
     Ok(Some(map))
 }
 
-/// Returns the sides of a box of elements of type `T`.
-const fn tile<T>() -> [usize; 3] {
-    [BOX[1] / size_of::<T>(), BOX[0], 1]
+/// Returns the sides of a box of `rows` rows of elements of type `T`.
+const fn tile<T>(rows: usize) -> [usize; 3] {
+    [STEP_BYTES / size_of::<T>(), rows, 1]
 }
 
 /// Returns the strides of a tensor map. Those of dimensions with a single element have no effect, and need not be

@@ -45,6 +45,7 @@ fn families(rung: MatmulRung, bytes: usize) -> &'static [&'static str] {
         MatmulRung::Pipelined => &["matmul_pipelined", "matmul_pack"],
         MatmulRung::Clustered => &["matmul_clustered", "matmul_pack"],
         MatmulRung::SplitK => &["matmul_clustered", "matmul_combine", "matmul_pack"],
+        MatmulRung::ClusterSplit => &["matmul_cluster_split", "matmul_pack"],
         _ => rung.families(),
     }
 }
@@ -75,11 +76,17 @@ fn trials(rung: MatmulRung, bytes: usize) -> Vec<Trial> {
             vec![transposed, Trial { sizes: [17, 5, k(1, 128) + 3], batch: 1, ..GENERAL }]
         }
         MatmulRung::Clustered => {
-            // A cluster multiplies and stores two tiles.
-            let stored = Trial { is_transposed: [true, false, false], batch: 2, ..Trial::new([16, 48, k(4, 128)]) };
+            // A cluster multiplies and stores two tiles, which have fewer columns than the bias has in shared memory.
+            let sizes = Trial::new([16, 48, k(4, 128)]);
+            let stored = Trial { is_transposed: [true, false, false], batch: 2, has_bias: true, ..sizes };
             vec![stored, Trial { sizes: [17, 5, k(1, 128) + 3], batch: 1, ..GENERAL }]
         }
         MatmulRung::SplitK => vec![SPLIT],
+        MatmulRung::ClusterSplit => {
+            // Two blocks of a cluster, of which one has more steps, and one block.
+            let split = Trial { is_transposed: [false, true, false], ..Trial::new([17, 140, k(11, 128)]) };
+            vec![split, Trial { batch: 1, sizes: [17, 300, k(1, 128) + 3], ..GENERAL }]
+        }
     }
 }
 
