@@ -7,7 +7,8 @@ exec </dev/null
 export CARGO_TERM_COLOR=never CARGO_INCREMENTAL=0
 unset CARGO_TARGET_DIR
 
-all='deny advisories address debian editor release packages platforms interop crates orders barriers random'
+all='ptx features mpi bare address fuzz course sizes deny advisories debian editor release packages platforms interop crates
+orders barriers random'
 for name in "$@"; do
     if [[ " $all " != *" $name "* ]]; then
         printf 'no step is called %s: choose from %s\n' "$name" "$all" >&2
@@ -33,6 +34,64 @@ step() {
         failed+=("$name")
     fi
 }
+
+# All PTX is built again, and must be the same.
+ptx() {
+    cargo xtask check-ptx --require-ptxas --require-rebuild
+}
+
+# Each feature of the crates alone, and the types of other crates.
+features() {
+    cargo xtask features && cargo clippy -p gridstride-cuda-std --lib --features glam,vek --locked -- -D warnings
+}
+
+# Ranks that are processes, which takes MPI to build.
+mpi() {
+    cargo test -p host --features mpi --test mpi --locked &&
+        cargo clippy -p gridstride-multi -p gridstride-program -p host --all-targets --features host/mpi --locked -- \
+            -D warnings
+}
+
+# All else is tested with the feature `cust`, which the program enables. Other crates use `launch` without it.
+bare() {
+    cargo test -p gridstride-launch --test suites --locked gpu_
+}
+
+# A minute of changed pattern files.
+fuzz() {
+    env FUZZ_SECONDS=60 cargo test -p host --test fuzz --locked -- --nocapture
+}
+
+# Every exercise of the course, and a course as a learner writes it: the first exercise fails as it is, and passes with its
+# solution.
+course() {
+    cargo test -p gridstride-learn --features course --test course --locked && course_project
+}
+course_project() {
+    local root=$PWD scratch status
+    scratch=$(mktemp -d)
+    cargo run --locked -p host -- learn "$scratch/course" && (
+        cd "$scratch/course" && cp "$root/Cargo.lock" . || exit
+        RUSTUP_TOOLCHAIN=$(sed -n 's/^channel = "\(.*\)"$/\1/p' "$root/rust-toolchain.toml")
+        export RUSTUP_TOOLCHAIN CARGO_TARGET_DIR=$root/target/course
+        cargo build --offline || exit
+        ! cargo run --offline --quiet -- --once >failed || exit
+        grep 'index.rs:24' failed && [ ! -e pictures/index.svg ] || exit
+        sed -i 's/ todo!.*/ let i = thread::index_1d(); if i < y.len() { y.store(i, x.load(i) + 1); }/' \
+            exercises/01_index/index.rs && cargo run --offline --quiet -- --once && cargo run -- --list | grep 'done$'
+    )
+    status=$?
+    rm -rf "$scratch"
+    return $status
+}
+
+# Element types of every size from 1 to 64 bytes in a project outside of the workspace.
+sizes() (
+    export CARGO_TARGET_DIR=$PWD/target CUDA_BUILDER_TARGET_DIR=$PWD/target/ptx
+    cd examples/own-type
+    cargo clippy --locked --workspace --all-targets --features sizes -- -D warnings &&
+        cargo test --locked --features sizes
+)
 
 # Licences, bans and sources, by cargo deny, which is installed in target/tools.
 deny() {

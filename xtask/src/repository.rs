@@ -50,6 +50,20 @@ pub fn of_commit(root: &Path, commit: &str, endings: &[&str]) -> Result<BTreeMap
     names.into_iter().map(&mut text).collect()
 }
 
+/// Returns the newest commit of at least `hours` before the last one, or `None` if git knows no such commit.
+///
+/// # Errors
+/// If git fails, as without a commit.
+pub fn commit_before(root: &Path, hours: u32) -> Result<Option<String>> {
+    let text = |arguments: &[&str]| -> Result<String> {
+        Ok(String::from_utf8_lossy(&git(root, arguments, Stdio::null())?).trim().to_owned())
+    };
+    let last: i64 = text(&["log", "-1", "--format=%ct"])?.parse().context("git printed no date")?;
+    let latest = format!("--min-age={}", last - 3600 * i64::from(hours));
+    let commit = text(&["rev-list", "-1", &latest, "HEAD"])?;
+    Ok(Some(commit).filter(|commit| !commit.is_empty()))
+}
+
 /// Splits the first answer off the output of `git cat-file --batch`: a line that ends in the size, the text, and a line
 /// feed. Returns the text and the rest of the output.
 fn answer(output: &[u8]) -> Option<(&[u8], &[u8])> {
@@ -95,6 +109,9 @@ mod tests {
         fs::write(root.join("a.bin"), "").unwrap();
         commit();
         git(&["tag", "before"]);
+        let before = |hours| commit_before(root, hours).unwrap();
+        let first = String::from_utf8(super::git(root, &["rev-parse", "HEAD"], Stdio::null()).unwrap()).unwrap();
+        assert_eq!((before(0).as_deref(), before(1)), (Some(first.trim()), None));
         fs::write(root.join("a.rs"), "two\n").unwrap();
         fs::remove_file(root.join("two words.rs")).unwrap();
         fs::write(root.join("new.rs"), "new\n").unwrap();

@@ -31,7 +31,8 @@ impl Stamps {
         }
     }
 
-    fn parse(text: &str) -> Stamps {
+    /// Reads the stamps from the text of their file.
+    pub fn parse(text: &str) -> Stamps {
         let rows = text.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once('\t'));
         Stamps(rows.map(|(name, hash)| (name.to_owned(), hash.to_owned())).collect())
     }

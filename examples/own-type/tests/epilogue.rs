@@ -76,6 +76,11 @@ fn split_sums_have_the_epilogue() -> Result<(), AlgorithmError> {
 }
 
 #[test]
+fn split_clusters_have_the_epilogue() -> Result<(), AlgorithmError> {
+    check_all(Some(MatmulRung::ClusterSplit), &[[16, 24, 256], [40, 130, 72], [100, 12, 1300]])
+}
+
+#[test]
 fn a_rung_without_the_epilogue_says_which_one_has_it() -> Result<(), AlgorithmError> {
     for device in devices()? {
         let message = match check(&device, Some(MatmulRung::Pipelined), [16, 16, 16]) {

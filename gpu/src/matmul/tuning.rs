@@ -140,8 +140,9 @@ pub const CLUSTERED: [ClusteredTile; 4] = [
     ClusteredTile::new(128, true, 900),
 ];
 
-/// The time in which a tile begins and ends, in the unit of [`ClusteredTile::cycles`].
-const CLUSTERED_START: u64 = 2500;
+/// The time in which a tile begins and ends, and the additional time of a launch, in the unit of
+/// [`ClusteredTile::cycles`].
+const CLUSTERED_START: [u64; 2] = [2500, 8000];
 
 /// The number of bytes of the operands that a GPU reads in a cycle of the tensor cores.
 const BYTES_PER_CYCLE: u64 = 1550;
@@ -160,31 +161,30 @@ pub const CLUSTER_SPLIT_BLOCKS: u32 = 8;
 
 /// The numbers of rows of the tiles of `matmul_cluster_split`, and the time of a step of a block, in the unit of
 /// [`ClusteredTile::cycles`].
-const CLUSTER_SPLIT: [(u32, u64); 3] = [(32, 430), (64, 600), (128, 800)];
+const CLUSTER_SPLIT: [(u32, u64); 3] = [(32, 520), (64, 600), (128, 800)];
 
-/// The time in which a cluster of `matmul_cluster_split` begins and ends, and how much longer it takes with each block,
-/// in the unit of [`ClusteredTile::cycles`].
-const CLUSTER_SPLIT_START: [u64; 2] = [4000, 800];
+/// The time in which a cluster of `matmul_cluster_split` begins and ends, and how much longer this takes with each block
+/// and with each row of the tile, in the unit of [`ClusteredTile::cycles`].
+const CLUSTER_SPLIT_START: [u64; 3] = [5000, 800, 50];
 
 impl ClusterSplit {
     /// Returns the tile and the number of blocks with which `matmul_cluster_split` is fastest, and its time in the unit
     /// of [`ClusteredTile::cycles`]. `sizes` are m, n, the number of steps along k, and the number of products.
     /// `active` returns how many clusters of a number of blocks run at the same time.
-    pub fn fastest(
-        [m, n, steps, batch]: [u32; 4],
-        multiprocessors: u32,
-        active: impl Fn(u32) -> u32,
-    ) -> (Self, u64) {
+    pub fn fastest([m, n, steps, batch]: [u32; 4], multiprocessors: u32, active: impl Fn(u32) -> u32) -> (Self, u64) {
         let times = CLUSTER_SPLIT.into_iter().map(|(rows, cycles)| {
-            let tiles = u64::from(m.div_ceil(rows)) * u64::from(n.div_ceil(128)) * u64::from(batch);
+            let rows_of_tiles = m.div_ceil(rows);
+            let tiles = u64::from(rows_of_tiles) * u64::from(n.div_ceil(128)) * u64::from(batch);
             // As many blocks as run at once.
             let all_run = |&blocks: &u32| tiles <= u64::from(multiprocessors / blocks).min(active(blocks).into());
             let blocks = (2..=steps.min(CLUSTER_SPLIT_BLOCKS)).rev().find(all_run).unwrap_or(1);
             let rounds = tiles.saturating_mul(blocks.into()).div_ceil(multiprocessors.max(1).into());
             let sums = rounds.saturating_mul(u64::from(steps.div_ceil(blocks)) * cycles);
-            let [start, each] = CLUSTER_SPLIT_START;
-            let time = overlapped(sums, [m, n, steps, batch]).saturating_add(start + each * u64::from(blocks));
-            (Self { rows, blocks }, time)
+            // Each further row of tiles reads B again, from a cache.
+            let reread = n.saturating_add(n / 5 * (rows_of_tiles - 1).min(20));
+            let [start, of_block, of_row] = CLUSTER_SPLIT_START;
+            let start = start + of_block * u64::from(blocks) + of_row * u64::from(rows);
+            (Self { rows, blocks }, overlapped(sums, [m, reread, steps, batch]).saturating_add(start))
         });
         times.min_by_key(|&(_, time)| time).unwrap_or((Self { rows: 128, blocks: 1 }, u64::MAX))
     }
@@ -212,9 +212,12 @@ fn clustered_time(tile: ClusteredTile, [m, n, steps, batch]: [u32; 4], multiproc
     // The boxes beyond the last row are slow.
     let cycles = match tile {
         ClusteredTile { is_wide: false, cycles, .. } if m <= 128 => u64::from(cycles) * 3 / 2,
+        ClusteredTile { cycles, .. } if m <= 64 => u64::from(cycles) * 5 / 4,
         ClusteredTile { cycles, .. } => cycles.into(),
     };
-    overlapped(rounds.saturating_mul(u64::from(steps) * cycles + CLUSTERED_START), [m, n, steps, batch])
+    let [of_tile, of_launch] = CLUSTERED_START;
+    let time = overlapped(rounds.saturating_mul(u64::from(steps) * cycles + of_tile), [m, n, steps, batch]);
+    time.saturating_add(of_launch)
 }
 
 /// Returns the tile by which `matmul_clustered` multiplies fastest, of those for which `is_built` returns true. `sizes`

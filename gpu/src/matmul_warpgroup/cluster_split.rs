@@ -6,8 +6,9 @@
 //! GPU without a second launch. Each block of the cluster then adds the sums of all for some rows of the tile, in the
 //! order of the blocks, so that the result is the same from run to run.
 //!
-//! With few rows, the kernel is limited by memory. Sources: CUTLASS's stream-K kernels, for sums that are split; the
-//! guide for CUDA C++, "Distributed Shared Memory".
+//! With few rows, the kernel is limited by memory, and with more by the loads of a multiprocessor, about 45 bytes per
+//! cycle. Sources: CUTLASS's stream-K kernels, for sums that are split; the guide for CUDA C++, "Distributed Shared
+//! Memory".
 
 use cuda_std::barrier::sync_named;
 use cuda_std::bulk::TensorMap;
@@ -21,12 +22,10 @@ use crate::matmul::{Epilogue, Linear, Operand, Output, Problem, Sum, generate};
 
 /// The number of threads of a block: two multiplying warpgroups and a loading warp.
 pub const CLUSTER_SPLIT_THREADS: u32 = 288;
-/// The number of columns of *C* of a tile.
-pub const CLUSTER_SPLIT_COLUMNS: usize = TILE_ROWS;
 /// The number of sums that a thread adds and stores at once, in adjacent columns of *C*.
 pub const WIDTH: usize = 4;
 /// The number of sums from a row of *C* to the next one in shared memory. The stores of a warp use all banks.
-pub const PITCH: usize = CLUSTER_SPLIT_COLUMNS + 4;
+pub const PITCH: usize = TILE_ROWS + 4;
 
 /// Returns the number of bytes of dynamic shared memory of a block with tiles of `rows` rows of *C*.
 pub const fn cluster_split_bytes(rows: usize) -> usize {
@@ -67,7 +66,7 @@ pub fn matmul_cluster_split<
     problem.assert_result(&c);
     let (rank, blocks) = (cluster::block_rank(), cluster::num_blocks());
     let [tile, row, batch] = [thread::block_idx_x() / blocks, thread::block_idx_y(), thread::block_idx_z()];
-    let (row, column) = (row * N as u32, tile * CLUSTER_SPLIT_COLUMNS as u32);
+    let (row, column) = (row * N as u32, tile * TILE_ROWS as u32);
     // The operands change places.
     let flags = if flags & B_ACROSS != 0 { A_ACROSS } else { 0 };
     let pipeline = Pipeline::<T, N, K, 1>::make_stages(problem.k, flags).part(rank, blocks);

@@ -22,7 +22,7 @@ mod pipelined;
 mod wgmma;
 
 pub use arrangement::Arranged;
-pub use cluster_split::{CLUSTER_SPLIT_COLUMNS, CLUSTER_SPLIT_THREADS, cluster_split_bytes, matmul_cluster_split};
+pub use cluster_split::{CLUSTER_SPLIT_THREADS, cluster_split_bytes, matmul_cluster_split};
 pub use clustered::matmul_clustered;
 pub use double::matmul_mma_double;
 pub use pipeline::{A_ACROSS, B_ACROSS, SHARED_BYTES, STORES, THREADS, TILE_ROWS, WIDE};
@@ -34,14 +34,14 @@ pub use wgmma::{matmul_wgmma, wgmma_bytes};
 /// The names that the bodies of the exported kernels use.
 #[doc(hidden)]
 pub mod exported {
+    pub use cuda_std::barrier::sync_named;
     pub use cuda_std::bulk::{self, TensorMap, TensorMapMut};
     pub use cuda_std::tensor::tf32;
     pub use cuda_std::tensor::wgmma::{self, ROWS, Sums, WgmmaInstruction};
-    pub use cuda_std::barrier::sync_named;
     pub use cuda_std::{Global, GlobalMut, bf16, cluster, dynamic_shared, f16, thread, warp};
 
     pub use super::arrangement::Arranged;
-    pub use super::cluster_split::{CLUSTER_SPLIT_COLUMNS, CLUSTER_SPLIT_THREADS, PITCH, WIDTH};
+    pub use super::cluster_split::{CLUSTER_SPLIT_THREADS, PITCH, WIDTH};
     pub use super::clustered::Tiles;
     pub use super::finish::{Target, finish};
     pub use super::pipeline::{A_ACROSS, B_ACROSS, Pipeline, STORES, Stage, TILE_ROWS, WIDE, staging, warpgroup};

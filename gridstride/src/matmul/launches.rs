@@ -69,9 +69,7 @@ pub(super) fn launch<U: WarpgroupOperand, C: Output<U::Sum> + TensorElement, E: 
                 | MatmulRung::Pipelined
                 | MatmulRung::Clustered
                 | MatmulRung::SplitK
-                | MatmulRung::ClusterSplit => {
-                    warpgroups::kernel(queue, plan, rung, arguments, spare)?
-                }
+                | MatmulRung::ClusterSplit => warpgroups::kernel(queue, plan, rung, arguments, spare)?,
                 _ => kernel(plan, rung, width, arguments),
             };
             queue.launch(config, call.ok_or_else(|| not_built_with::<U, C, E>(rung))?)?;

@@ -13,8 +13,8 @@ use cuda_std::{ArgumentId, Call, Element, Global, GlobalMut, bf16, e4m3, e5m2, f
 use gpu::matmul::tuning::{COMBINE, ClusterSplit, ClusteredTile, clustered_tile};
 use gpu::matmul::{Epilogue, Linear, MatmulRung, Operand, Output, Problem, Strides, Sum, matmul_combine};
 use gpu::matmul_warpgroup::{
-    A_ACROSS, B_ACROSS, CLUSTER_SPLIT_COLUMNS, CLUSTER_SPLIT_THREADS, SHARED_BYTES, STORES, THREADS, TILE_ROWS, WIDE,
-    cluster_split_bytes, matmul_cluster_split, matmul_clustered, matmul_pipelined, matmul_wgmma, wgmma_bytes,
+    A_ACROSS, B_ACROSS, CLUSTER_SPLIT_THREADS, SHARED_BYTES, STORES, THREADS, TILE_ROWS, WIDE, cluster_split_bytes,
+    matmul_cluster_split, matmul_clustered, matmul_pipelined, matmul_wgmma, wgmma_bytes,
 };
 use launch::{Buffer, Device, LaunchConfig, Queue, Swizzle, TensorElement};
 
@@ -58,7 +58,7 @@ impl<S: Sum + Output<S> + TensorElement + PartialEq> Summed for S {}
 #[doc(hidden)]
 pub trait WarpgroupOperand: Operand<Sum: Summed> + TensorElement {
     /// Returns the call of the rung's kernel for tiles of `columns` columns, or `None` if it is not built.
-    /// The tiles of `ClusterSplit` have that many rows.
+    /// Those of `ClusterSplit` have that many rows, and 128 columns.
     fn call<'v, C: Output<Self::Sum> + TensorElement, E: Epilogue<Self::Sum, C> + 'static>(
         rung: MatmulRung,
         columns: u32,
@@ -147,8 +147,8 @@ pub(super) fn cluster_split(device: &Device, sizes: [u32; 4]) -> (ClusterSplit, 
 }
 
 /// Returns the configuration of the rung `ClusterSplit` for clusters of `blocks` blocks and tiles of `rows` rows.
-fn split_config(grid: [u32; 3], blocks: u32, rows: u32) -> LaunchConfig {
-    let config = LaunchConfig::new((grid[0], grid[1], grid[2]), CLUSTER_SPLIT_THREADS).cluster(blocks);
+fn split_config([x, y, z]: [u32; 3], blocks: u32, rows: u32) -> LaunchConfig {
+    let config = LaunchConfig::new((x, y, z), CLUSTER_SPLIT_THREADS).cluster(blocks);
     config.shared_bytes(cluster_split_bytes(rows as usize) as u32)
 }
 
@@ -202,9 +202,8 @@ pub(super) fn kernel<'v, U: WarpgroupOperand, C: Output<U::Sum> + TensorElement,
             LaunchConfig::new(grid, THREADS).shared_bytes(SHARED_BYTES as u32)
         }
         MatmulRung::ClusterSplit => {
-            let blocks = plan.cluster_split.blocks;
-            let grid = [blocks * n.div_ceil(CLUSTER_SPLIT_COLUMNS as u32), m.div_ceil(columns), batch];
-            split_config(grid, blocks, columns)
+            let ClusterSplit { rows, blocks } = plan.cluster_split;
+            split_config([blocks * n.div_ceil(TILE_ROWS as u32), m.div_ceil(rows), batch], blocks, rows)
         }
         _ => {
             let tiles = plan.clustered.count(m, n) * u64::from(batch);
@@ -292,7 +291,8 @@ fn result<'v, C: TensorElement>(
     }
     let sizes = [n as usize, m as usize, batch as usize];
     let strides = strides_of(sizes, [strides.row as usize, strides.batch as usize]);
-    let map = device.tensor_map(c, sizes).strides(strides).tile(tile::<C>(BOX_ROWS)).swizzle(Swizzle::Bytes128).build()?;
+    let map =
+        device.tensor_map(c, sizes).strides(strides).tile(tile::<C>(BOX_ROWS)).swizzle(Swizzle::Bytes128).build()?;
     Ok(Some(map))
 }
 

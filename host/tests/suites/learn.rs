@@ -1,5 +1,5 @@
-//! Tests the course that `host learn` writes, and the commands in it that build nothing. `.ci/run` also builds one and
-//! checks an exercise.
+//! Tests the course that `host learn` writes, and the commands in it that build nothing. `ci/more.sh course` also
+//! builds one and checks an exercise.
 
 use std::fs;
 use std::path::Path;

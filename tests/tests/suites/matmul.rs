@@ -114,7 +114,7 @@ fn the_tiles_of_clusters_conform() {
 #[test]
 fn the_tiles_of_split_clusters_conform() {
     const SIZES: [([usize; 3], u32, u32); 3] =
-        [([20, 140, 330], 32, 2), ([50, 130, 1270], 64, 2), ([100, 120, 1500], 128, 4)];
+        [([20, 140, 330], 32, 2), ([50, 130, 1270], 64, 2), ([100, 120, 3570], 128, 4)];
     const MULTIPROCESSORS: u32 = 4;
     let device = Device::simulated(Simulator::new().with_multiprocessors(MULTIPROCESSORS));
     for (sizes, rows, blocks) in SIZES {

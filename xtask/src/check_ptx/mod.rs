@@ -18,9 +18,10 @@ use crate::kernels::{self, Kernel};
 use crate::modules::{self, Module};
 use crate::parallel;
 use crate::ptx;
+use crate::repository;
 use crate::resources::{self, NEWEST, Table};
 use crate::sources;
-use crate::stamps::Stamps;
+use crate::stamps::{self, Stamps};
 use crate::workspace::{Algorithms, GPU_MANIFEST, Workspace};
 
 mod code;
@@ -51,6 +52,10 @@ pub struct Options {
     /// Do not build the files again, even if their compiler is installed.
     #[arg(long, conflicts_with = "require_rebuild")]
     pub no_rebuild: bool,
+    /// Build only those files again whose sources have changed in the HOURS before the last commit. All are built again if
+    /// git knows no commit from before.
+    #[arg(long, value_name = "HOURS", conflicts_with = "no_rebuild")]
+    pub rebuild_recent: Option<u32>,
     /// Show each instance of a generic kernel in a separate row.
     #[arg(long)]
     pub all: bool,
@@ -69,7 +74,12 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     if options.no_rebuild {
         println!("rebuild: skipped because of --no-rebuild");
     } else {
-        let current: Vec<&Module> = modules.iter().filter(|module| !outdated.contains(&module.file)).collect();
+        let earlier =
+            options.rebuild_recent.map(|hours| stamps_before(workspace, hours)).transpose()?.unwrap_or_default();
+        let recorded = Stamps::read(&workspace.ptx())?;
+        let is_recent = |module: &&Module| earlier.0.get(&module.algorithm) != recorded.0.get(&module.algorithm);
+        let current = modules.iter().filter(|module| !outdated.contains(&module.file));
+        let current: Vec<&Module> = current.filter(is_recent).collect();
         skipped = rebuild(workspace, &current, modules.len(), &mut findings);
     }
     let kernels = kernels::all(workspace, &algorithms)?;
@@ -90,6 +100,13 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
         return Ok(());
     }
     bail!("gpu/ptx is not in order:\n  {}", findings.join("\n  "))
+}
+
+/// Returns the stamps `hours` before the last commit, or none if git knows no commit from before.
+fn stamps_before(workspace: &Workspace, hours: u32) -> Result<Stamps> {
+    let Some(commit) = repository::commit_before(workspace.root(), hours)? else { return Ok(Stamps::default()) };
+    let files = repository::of_commit(workspace.root(), &commit, &[stamps::FILE])?;
+    Ok(files.values().next().map(|text| Stamps::parse(text)).unwrap_or_default())
 }
 
 /// Reads the modules, and compares the hashes of the sources and texts with the recorded hashes. Returns the modules,

@@ -83,22 +83,12 @@ pub(super) const EXCEPTIONS: &[Exception] = &[
         reason: "each of the boxes of a tile has two named barriers, and the loop over chunks two",
     },
     Exception {
-        kernels: "matmul_clustered_f16_f16_linear_64_64",
-        barriers: Barriers { block: 8, warp: 0 },
-        reason: "each of the boxes of a tile has two named barriers, and the loop over chunks two",
-    },
-    Exception {
         kernels: "matmul_clustered_bf16_bf16_linear_256_64",
         barriers: Barriers { block: 12, warp: 0 },
         reason: "each of the boxes of a tile has two named barriers, and the loop over chunks two",
     },
     Exception {
         kernels: "matmul_clustered_bf16_bf16_linear_128_64",
-        barriers: Barriers { block: 8, warp: 0 },
-        reason: "each of the boxes of a tile has two named barriers, and the loop over chunks two",
-    },
-    Exception {
-        kernels: "matmul_clustered_bf16_bf16_linear_64_64",
         barriers: Barriers { block: 8, warp: 0 },
         reason: "each of the boxes of a tile has two named barriers, and the loop over chunks two",
     },
