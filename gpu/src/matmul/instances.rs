@@ -57,6 +57,7 @@ macro_rules! __matmul_instances {
             vector: vector $T = $T, $T;
             mma_sync: mma_sync $T = $T, $T;
             clustered_128: clustered $T = $T, $T, 128, 64;
+            clustered_192: clustered $T = $T, $T, 192, 64;
             clustered_256: clustered $T = $T, $T, 256, 64;
             split_32: cluster_split $T = $T, $T, 32, 64;
             split_64: cluster_split $T = $T, $T, 64, 64;

@@ -133,8 +133,9 @@ impl ClusteredTile {
 }
 
 /// The tiles of `matmul_clustered`. If several are equally fast, the first one is used.
-pub const CLUSTERED: [ClusteredTile; 4] = [
+pub const CLUSTERED: [ClusteredTile; 5] = [
     ClusteredTile::new(256, false, 1024),
+    ClusteredTile::new(192, false, 800),
     ClusteredTile::new(128, false, 610),
     ClusteredTile::new(256, true, 1150),
     ClusteredTile::new(128, true, 900),
@@ -163,8 +164,8 @@ pub const CLUSTER_SPLIT_BLOCKS: u32 = 8;
 /// [`ClusteredTile::cycles`].
 const CLUSTER_SPLIT: [(u32, u64); 3] = [(32, 520), (64, 600), (128, 800)];
 
-/// The time in which a cluster of `matmul_cluster_split` begins and ends, and how much longer this takes with each block
-/// and with each row of the tile, in the unit of [`ClusteredTile::cycles`].
+/// The time in which a cluster of `matmul_cluster_split` begins and ends, and how much longer this takes with each
+/// block and with each row of the tile, in the unit of [`ClusteredTile::cycles`].
 const CLUSTER_SPLIT_START: [u64; 3] = [5000, 800, 50];
 
 impl ClusterSplit {
@@ -174,14 +175,15 @@ impl ClusterSplit {
     pub fn fastest([m, n, steps, batch]: [u32; 4], multiprocessors: u32, active: impl Fn(u32) -> u32) -> (Self, u64) {
         let times = CLUSTER_SPLIT.into_iter().map(|(rows, cycles)| {
             let rows_of_tiles = m.div_ceil(rows);
-            let tiles = u64::from(rows_of_tiles) * u64::from(n.div_ceil(128)) * u64::from(batch);
+            let tiles = u64::from(rows_of_tiles) * u64::from(n.div_ceil(128));
+            let tiles = tiles.saturating_mul(batch.into());
             // As many blocks as run at once.
             let all_run = |&blocks: &u32| tiles <= u64::from(multiprocessors / blocks).min(active(blocks).into());
             let blocks = (2..=steps.min(CLUSTER_SPLIT_BLOCKS)).rev().find(all_run).unwrap_or(1);
             let rounds = tiles.saturating_mul(blocks.into()).div_ceil(multiprocessors.max(1).into());
             let sums = rounds.saturating_mul(u64::from(steps.div_ceil(blocks)) * cycles);
             // Each further row of tiles reads B again, from a cache.
-            let reread = n.saturating_add(n / 5 * (rows_of_tiles - 1).min(20));
+            let reread = n.saturating_add((n / 5).saturating_mul(rows_of_tiles.saturating_sub(1).min(20)));
             let [start, of_block, of_row] = CLUSTER_SPLIT_START;
             let start = start + of_block * u64::from(blocks) + of_row * u64::from(rows);
             (Self { rows, blocks }, overlapped(sums, [m, reread, steps, batch]).saturating_add(start))
@@ -228,7 +230,7 @@ pub fn clustered_tile(
     is_built: impl Fn(&ClusteredTile) -> bool,
 ) -> ClusteredTile {
     let tiles = CLUSTERED.into_iter().filter(is_built);
-    tiles.min_by_key(|&tile| clustered_time(tile, sizes, multiprocessors)).unwrap_or(CLUSTERED[1])
+    tiles.min_by_key(|&tile| clustered_time(tile, sizes, multiprocessors)).unwrap_or(CLUSTERED[2])
 }
 
 /// Returns the number of parts into which the sums of a product are split, a divisor of `divisible` steps, and its time
@@ -240,7 +242,7 @@ pub fn splits([m, n, steps, batch]: [u32; 4], divisible: u32, multiprocessors: u
         // All types have kernels for partial sums with tiles of 128 columns.
         let tiles = CLUSTERED.into_iter().filter(|tile| splits == 1 || tile.columns == 128);
         let product = tiles.map(|tile| clustered_time(tile, sizes, multiprocessors)).min();
-        let sums = u64::from(m) * u64::from(n) * u64::from(splits);
+        let sums = (u64::from(m) * u64::from(n)).saturating_mul(splits.into());
         let combine = if splits > 1 { COMBINE_START + sums / COMBINED_PER_CYCLE } else { 0 };
         product.unwrap_or(u64::MAX).saturating_add(combine)
     };

@@ -82,9 +82,9 @@ arranged! {
     ContiguousK: tf32 e4m3 e5m2 i8;
 }
 
-/// Begins to copy the unit of `R` rows of `map` at the row, the *k* and the product `at` to element `first` of `shared`.
-/// With `ranks`, the unit is copied to each block of the cluster whose rank has a bit in it. `is_across` is true if the
-/// rows are contiguous; `R` is then 64.
+/// Begins to copy the unit of `R` rows of `map` at the row, the *k* and the product `at` to element `first` of
+/// `shared`. With `ranks`, the unit is copied to each block of the cluster whose rank has a bit in it. `is_across` is
+/// true if the rows are contiguous; `R` is then 64.
 ///
 /// # Safety
 /// The conditions of [`SharedTile::at`] must hold for a tile of `R` × `K` elements.

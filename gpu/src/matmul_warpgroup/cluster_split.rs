@@ -2,9 +2,9 @@
 //!
 //! The kernel computes the transpose of *C*: the columns of *B* are the rows of a product of a warpgroup, and the rows
 //! of *A* its columns, of which tensor cores take as few as eight. So a product with few rows, as a linear layer has
-//! for few inputs, wastes neither multiplications nor loads. Its blocks each sum a part of *k*, which occupies the whole
-//! GPU without a second launch. Each block of the cluster then adds the sums of all for some rows of the tile, in the
-//! order of the blocks, so that the result is the same from run to run.
+//! for few inputs, wastes neither multiplications nor loads. Its blocks each sum a part of *k*, which occupies the
+//! whole GPU without a second launch. Each block of the cluster then adds the sums of all for some rows of the tile, in
+//! the order of the blocks, so that the result is the same from run to run.
 //!
 //! With few rows, the kernel is limited by memory, and with more by the loads of a multiprocessor, about 45 bytes per
 //! cycle. Sources: CUTLASS's stream-K kernels, for sums that are split; the guide for CUDA C++, "Distributed Shared
@@ -32,11 +32,11 @@ pub const fn cluster_split_bytes(rows: usize) -> usize {
     stages_bytes(rows)
 }
 
-/// Multiplies tiles of `N` × 128 elements of *C* by clusters, whose blocks have equal parts of *k*. `K` elements are 128
-/// bytes. The boxes of `b` are 64 × 128 bytes, and those of `a` too or, if `N` is less than 64, `N` × 128 bytes, all
-/// with a swizzle of 128 bytes. `flags` has the bit `B_ACROSS`; the elements of `a` are contiguous along *k*. Launch
-/// clusters of up to 8 blocks of 288 threads with `cluster_split_bytes` bytes of dynamic shared memory: clusters along x
-/// for the columns of C, blocks along y for its rows, and along z for the products.
+/// Multiplies tiles of `N` × 128 elements of *C* by clusters, whose blocks have equal parts of *k*. `K` elements are
+/// 128 bytes. The boxes of `b` are 64 × 128 bytes, and those of `a` too or, if `N` is less than 64, `N` × 128 bytes,
+/// all with a swizzle of 128 bytes. `flags` has the bit `B_ACROSS`; the elements of `a` are contiguous along *k*.
+/// Launch clusters of up to 8 blocks of 288 threads with `cluster_split_bytes` bytes of dynamic shared memory: clusters
+/// along x for the columns of C, blocks along y for its rows, and along z for the products.
 #[kernel(
     max_threads = 288,
     min_blocks = 1,

@@ -94,6 +94,9 @@ macro_rules! operands {
                     (_, 256) => matmul_clustered::if_built_in::<Self, C, E, 256, $k>(
                         exported, problem, flags, a, b, stores, c, bias, epilogue,
                     ),
+                    (_, 192) => matmul_clustered::if_built_in::<Self, C, E, 192, $k>(
+                        exported, problem, flags, a, b, stores, c, bias, epilogue,
+                    ),
                     _ => matmul_clustered::if_built_in::<Self, C, E, 128, $k>(
                         exported, problem, flags, a, b, stores, c, bias, epilogue,
                     ),

@@ -17,6 +17,7 @@ mod life_resident;
 mod life_rules;
 mod life_topologies;
 mod matmul;
+mod matmul_tiles;
 mod matmul_vector;
 mod merge_sort;
 mod mutate_barriers;

@@ -52,8 +52,8 @@ pub struct Options {
     /// Do not build the files again, even if their compiler is installed.
     #[arg(long, conflicts_with = "require_rebuild")]
     pub no_rebuild: bool,
-    /// Build only those files again whose sources have changed in the HOURS before the last commit. All are built again if
-    /// git knows no commit from before.
+    /// Build only those files again whose sources have changed in the HOURS before the last commit. All are built again
+    /// if git knows no commit from before.
     #[arg(long, value_name = "HOURS", conflicts_with = "no_rebuild")]
     pub rebuild_recent: Option<u32>,
     /// Show each instance of a generic kernel in a separate row.

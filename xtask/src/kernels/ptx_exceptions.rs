@@ -93,6 +93,16 @@ pub(super) const EXCEPTIONS: &[Exception] = &[
         reason: "each of the boxes of a tile has two named barriers, and the loop over chunks two",
     },
     Exception {
+        kernels: "matmul_clustered_*_linear_192_64",
+        barriers: Barriers { block: 10, warp: 0 },
+        reason: "each of the boxes of a tile has two named barriers, and the loop over chunks two",
+    },
+    Exception {
+        kernels: "matmul_cluster_split_*",
+        barriers: Barriers { block: 4, warp: 0 },
+        reason: "the barrier of the block, the named one of the warpgroups, and two of the cluster",
+    },
+    Exception {
         kernels: "matmul_pipelined_*",
         barriers: Barriers { block: 3, warp: 0 },
         reason: "the barrier of the block, and the two named ones of the loop over chunks",
