@@ -178,7 +178,8 @@ impl ClusterSplit {
             let tiles = u64::from(rows_of_tiles) * u64::from(n.div_ceil(128));
             let tiles = tiles.saturating_mul(batch.into());
             // As many blocks as run at once.
-            let all_run = |&blocks: &u32| tiles <= u64::from(multiprocessors / blocks).min(active(blocks).into());
+            let all_run =
+                |&blocks: &u32| tiles <= u64::from(multiprocessors / blocks) && tiles <= u64::from(active(blocks));
             let blocks = (2..=steps.min(CLUSTER_SPLIT_BLOCKS)).rev().find(all_run).unwrap_or(1);
             let rounds = tiles.saturating_mul(blocks.into()).div_ceil(multiprocessors.max(1).into());
             let sums = rounds.saturating_mul(u64::from(steps.div_ceil(blocks)) * cycles);

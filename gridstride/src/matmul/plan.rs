@@ -118,7 +118,7 @@ impl Plan {
         let operand = if is_other { ArgumentId::of::<T::Other>() } else { ArgumentId::of::<T>() };
         let result = if splits > 1 { ArgumentId::of::<T::Sum>() } else { ArgumentId::of::<C>() };
         let clustered = tile_of_clusters(device, [operand, result], of_clusters);
-        let (cluster_split, _) = cluster_split(device, with_steps(whole, STEP_BYTES / size));
+        let (cluster_split, _) = cluster_split(device, [operand, result], with_steps(whole, STEP_BYTES / size));
         let has_vector = is_vector::<T, C>(&a, &b) && is_vector::<T, C>(&whole_a, &whole_b);
         let is_vector = options.rung.is_none() && !unaligned && has_vector;
         Ok(Self {
@@ -267,7 +267,7 @@ fn default_kernel<T: MatmulElement, C: 'static>(
     let capability = device.properties()?.compute_capability;
     let is_recent = capability.is_none_or(|capability| capability >= (8, 0));
     let rungs = match capability {
-        Some((9, 0)) => rungs_of_warpgroups::<T>(device, sizes, is_a_transposed),
+        Some((9, 0)) => rungs_of_warpgroups::<T, C>(device, sizes, is_a_transposed),
         _ => Vec::new(),
     };
     let others: &[MatmulRung] = if is_recent { &[MatmulRung::MmaSync, MatmulRung::AsyncCopies] } else { &[] };
@@ -282,10 +282,15 @@ fn default_kernel<T: MatmulElement, C: 'static>(
 }
 
 /// Returns the rungs for warpgroups that may run by default, the fastest one first.
-fn rungs_of_warpgroups<T>(device: &Device, sizes: [usize; 4], is_a_transposed: bool) -> Vec<MatmulRung> {
+fn rungs_of_warpgroups<T: 'static, C: 'static>(
+    device: &Device,
+    sizes: [usize; 4],
+    is_a_transposed: bool,
+) -> Vec<MatmulRung> {
     let (splits, time) = splits::<T>(device, sizes);
     let undivided = if splits > 1 { MatmulRung::SplitK } else { MatmulRung::Clustered };
-    let (_, of_clusters) = cluster_split(device, with_steps(sizes, step::<T>() as usize));
+    let types = [ArgumentId::of::<T>(), ArgumentId::of::<C>()];
+    let (_, of_clusters) = cluster_split(device, types, with_steps(sizes, step::<T>() as usize));
     // The rung takes an A that is transposed only after a copy.
     match !is_a_transposed && of_clusters < time {
         true => vec![MatmulRung::ClusterSplit, undivided],

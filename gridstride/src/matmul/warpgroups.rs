@@ -5,6 +5,9 @@
 //! These kernels read *A* and *B* by tensor maps, which need rows (or columns) that begin at multiples of 16 bytes. The
 //! plan packs other operands. *C* may have any layout: one to which boxes cannot be stored is written element by
 //! element.
+//!
+//! By default the plan takes the rung whose time [`gpu::matmul::tuning`] estimates as the shortest. For the rung
+//! `ClusterSplit` it asks the device how many clusters run at once: a second round of clusters would double the time.
 
 use cuda_std::__private::ExportedInstances;
 use cuda_std::bulk::{TensorMap, TensorMapMut};
@@ -138,13 +141,17 @@ pub(super) fn tile_of_clusters(device: &Device, types: [ArgumentId; 2], sizes: [
 }
 
 /// Returns the tile and the number of blocks with which the rung `ClusterSplit` is fastest, and its time in the unit of
-/// [`ClusteredTile::cycles`]. `sizes` are m, n, the number of steps along k, and the number of products.
-pub(super) fn cluster_split(device: &Device, sizes: [u32; 4]) -> (ClusterSplit, u64) {
+/// [`ClusteredTile::cycles`]; the longest time if it is not built for operands and results of `types`. `sizes` are m, n,
+/// the number of steps along k, and the number of products.
+pub(super) fn cluster_split(device: &Device, types: [ArgumentId; 2], sizes: [u32; 4]) -> (ClusterSplit, u64) {
+    let instances = matmul_cluster_split::INSTANCES;
+    let Some(kernel) = instances.iter().find(|kernel| kernel.arguments_begin_with(&types)) else {
+        return (ClusterSplit { rows: TILE_ROWS as u32, blocks: 1 }, u64::MAX);
+    };
     let active = |blocks: u32| {
-        let config = split_config([blocks, 1, 1], blocks, 128);
-        let kernel = matmul_cluster_split::INSTANCES.first();
+        let config = split_config([blocks, 1, 1], blocks, TILE_ROWS as u32);
         // The modules of a device need not have the kernel; that of another crate then runs.
-        kernel.and_then(|kernel| device.max_active_clusters(kernel, config).ok()).unwrap_or(u32::MAX)
+        device.max_active_clusters(kernel, config).unwrap_or(u32::MAX)
     };
     ClusterSplit::fastest(sizes, device.multiprocessors(), active)
 }
