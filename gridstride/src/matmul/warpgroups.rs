@@ -141,8 +141,8 @@ pub(super) fn tile_of_clusters(device: &Device, types: [ArgumentId; 2], sizes: [
 }
 
 /// Returns the tile and the number of blocks with which the rung `ClusterSplit` is fastest, and its time in the unit of
-/// [`ClusteredTile::cycles`]; the longest time if it is not built for operands and results of `types`. `sizes` are m, n,
-/// the number of steps along k, and the number of products.
+/// [`ClusteredTile::cycles`]; the longest time if it is not built for operands and results of `types`. `sizes` are m,
+/// n, the number of steps along k, and the number of products.
 pub(super) fn cluster_split(device: &Device, types: [ArgumentId; 2], sizes: [u32; 4]) -> (ClusterSplit, u64) {
     let instances = matmul_cluster_split::INSTANCES;
     let Some(kernel) = instances.iter().find(|kernel| kernel.arguments_begin_with(&types)) else {
