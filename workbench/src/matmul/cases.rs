@@ -83,8 +83,8 @@ fn trials(rung: MatmulRung, bytes: usize) -> Vec<Trial> {
         }
         MatmulRung::SplitK => vec![SPLIT],
         MatmulRung::ClusterSplit => {
-            // Two blocks of a cluster, of which one has more steps, and one block.
-            let split = Trial { is_transposed: [false, true, false], ..Trial::new([17, 140, k(11, 128)]) };
+            // One tile has a cluster of two blocks, of which one has more steps. Several tiles have one block each.
+            let split = Trial { is_transposed: [false, true, false], ..Trial::new([17, 100, k(11, 128)]) };
             vec![split, Trial { batch: 1, sizes: [17, 300, k(1, 128) + 3], ..GENERAL }]
         }
     }
