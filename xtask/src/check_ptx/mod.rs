@@ -6,7 +6,7 @@
 //! attributes declare.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use cuda_builder::{Arch, Header, Search, Toolchain};
@@ -75,7 +75,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
         println!("rebuild: skipped because of --no-rebuild");
     } else {
         let earlier =
-            options.rebuild_recent.map(|hours| stamps_before(workspace, hours)).transpose()?.unwrap_or_default();
+            options.rebuild_recent.map(|hours| stamps_before(workspace.root(), hours)).transpose()?.unwrap_or_default();
         let recorded = Stamps::read(&workspace.ptx())?;
         let is_recent = |module: &&Module| earlier.0.get(&module.algorithm) != recorded.0.get(&module.algorithm);
         let current = modules.iter().filter(|module| !outdated.contains(&module.file));
@@ -102,10 +102,11 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     bail!("gpu/ptx is not in order:\n  {}", findings.join("\n  "))
 }
 
-/// Returns the stamps `hours` before the last commit, or none if git knows no commit from before.
-fn stamps_before(workspace: &Workspace, hours: u32) -> Result<Stamps> {
-    let Some(commit) = repository::commit_before(workspace.root(), hours)? else { return Ok(Stamps::default()) };
-    let files = repository::of_commit(workspace.root(), &commit, &[stamps::FILE])?;
+/// Returns the stamps of the repository `root` at least `hours` before the last commit, or none if git knows no commit
+/// from before.
+fn stamps_before(root: &Path, hours: u32) -> Result<Stamps> {
+    let Some(commit) = repository::commit_before(root, hours)? else { return Ok(Stamps::default()) };
+    let files = repository::of_commit(root, &commit, &[&format!("/{}", stamps::FILE)])?;
     Ok(files.values().next().map(|text| Stamps::parse(text)).unwrap_or_default())
 }
 

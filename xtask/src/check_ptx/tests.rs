@@ -152,3 +152,20 @@ fn the_local_memory_for_boxes_is_none_of_the_kernel() {
     assert_eq!(found("cp.async.bulk.tensor.1d.shared::cluster.global", 16), 1);
     assert_eq!(found("cp.async.bulk.shared::cluster.global", 8), 1);
 }
+
+#[test]
+fn the_stamps_of_an_earlier_commit_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    std::fs::create_dir_all(root.join("gpu/ptx")).unwrap();
+    std::fs::write(root.join("gpu/ptx/resources.tsv"), "life\tregisters\n").unwrap();
+    std::fs::write(root.join("gpu/ptx").join(stamps::FILE), "life\tsha256:1\n").unwrap();
+    let author = ["-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"];
+    let commit = [&author[..], &["commit", "--quiet", "--no-verify", "--message", "A."]].concat();
+    for arguments in [&["init", "--quiet"][..], &["add", "."], &commit] {
+        assert!(std::process::Command::new("git").args(arguments).current_dir(root).status().unwrap().success());
+    }
+    let stamps = |hours| stamps_before(root, hours).unwrap().0;
+    assert_eq!(stamps(0).into_iter().collect::<Vec<_>>(), [("life".to_owned(), "sha256:1".to_owned())]);
+    assert!(stamps(1).is_empty());
+}
