@@ -282,6 +282,8 @@ fn assemble(
     let disassembler = Disassembler::new(workspace, options, code::Table::new(kernels), findings)?;
     let results = parallel::map(&runs, |(arch, ptxas, module)| disassembler.assemble(ptxas, module, *arch));
     let mut warnings: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    // A module is parsed once, and not for each architecture.
+    let mut parsed: BTreeMap<&str, ptx::Module> = BTreeMap::new();
     let mut report = Report::new(if options.all { BTreeMap::new() } else { families(kernels) });
     for ((arch, ptxas, module), result) in runs.into_iter().zip(results) {
         match result {
@@ -290,7 +292,8 @@ fn assemble(
                 for warning in &assembled.warnings {
                     warnings.entry(format!("{}: {warning}", module.file)).or_default().push(arch.to_string());
                 }
-                findings.extend(resource_findings(&module.file, &module.text, arch, &assembled));
+                let parsed = parsed.entry(&module.file).or_insert_with(|| ptx::Module::parse(&module.text));
+                findings.extend(resource_findings(&module.file, parsed, arch, &assembled));
                 report.add(module.arch, arch, &assembled);
                 table.add(arch, ptxas, &assembled);
             }
@@ -309,8 +312,7 @@ const OF_BOXES: u32 = 8;
 
 /// Returns findings for spills and local memory, and for products of warpgroups that the assembler has changed. A
 /// kernel that prints may use local memory, because `vprintf` reads its arguments there.
-fn resource_findings(file: &str, text: &str, arch: Arch, assembled: &Assembled) -> Vec<String> {
-    let module = ptx::Module::parse(text);
+fn resource_findings(file: &str, module: &ptx::Module, arch: Arch, assembled: &Assembled) -> Vec<String> {
     let prints = |name: &str| {
         let entry = module.entry(name).into_iter().flat_map(|entry| module.reachable(entry));
         entry

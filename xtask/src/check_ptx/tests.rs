@@ -117,14 +117,14 @@ fn usage(name: &str) -> Usage {
 }
 
 fn findings(functions: Vec<Usage>) -> Vec<String> {
-    resource_findings("a.ptx", PTX, Arch::Sm80, &Assembled { functions, ..Assembled::default() })
+    resource_findings("a.ptx", &ptx::Module::parse(PTX), Arch::Sm80, &Assembled { functions, ..Assembled::default() })
 }
 
 #[test]
 fn serialised_products_are_found() {
     let advisories = vec!["(C7510) wgmma.mma_async instructions are serialized".to_owned()];
     let assembled = Assembled { functions: vec![usage("plain"), usage("prints")], advisories, ..Assembled::default() };
-    let found = resource_findings("a.ptx", PTX, Arch::Sm90a, &assembled);
+    let found = resource_findings("a.ptx", &ptx::Module::parse(PTX), Arch::Sm90a, &assembled);
     assert_eq!(found, ["a.ptx for sm_90a: (C7510) wgmma.mma_async instructions are serialized"]);
 }
 
@@ -146,7 +146,13 @@ fn the_local_memory_for_boxes_is_none_of_the_kernel() {
     let found = |opcode: &str, stack: u32| {
         let text = format!(".entry boxes()\n{{\n{opcode} [%r1], [%rd1, {{%r2}}], [%r3];\nret;\n}}\n");
         let functions = vec![Usage { stack, ..usage("boxes") }];
-        resource_findings("a.ptx", &text, Arch::Sm90, &Assembled { functions, ..Assembled::default() }).len()
+        resource_findings(
+            "a.ptx",
+            &ptx::Module::parse(&text),
+            Arch::Sm90,
+            &Assembled { functions, ..Assembled::default() },
+        )
+        .len()
     };
     assert_eq!(found("cp.async.bulk.tensor.1d.shared::cluster.global", 8), 0);
     assert_eq!(found("cp.async.bulk.tensor.1d.shared::cluster.global", 16), 1);
