@@ -17,7 +17,7 @@ use cuda_std::{Global, GlobalMut, bf16, cluster, dynamic_shared, f16, kernel, th
 
 use super::arrangement::Arranged;
 use super::pipeline::{A_ACROSS, B_ACROSS, Pipeline, Stage, TILE_ROWS, stages_bytes, warpgroup};
-use crate::matmul::staging::Target;
+use crate::matmul::staging::Target as RowsTarget;
 use crate::matmul::{Epilogue, Linear, Operand, Output, Problem, Sum, generate};
 
 /// The number of threads of a block: two multiplying warpgroups and a loading warp.
@@ -98,7 +98,7 @@ pub fn matmul_cluster_split<
     let (row, column, batch) = (row as usize, column as usize, batch as usize);
     let (lane, warp) = (warp::lane_id() as usize, warp::warp_id() as usize);
     let (rows, step) = (N.min(problem.m as usize - row), blocks as usize * (CLUSTER_SPLIT_THREADS as usize / 32));
-    let target = Target { problem, c, bias, epilogue, batch, row, column };
+    let target = RowsTarget { problem, c, bias, epilogue, batch, row, column };
     for i in (rank as usize + warp * blocks as usize..rows).step_by(step) {
         let mut sums = [<T::Sum as Sum>::ZERO; WIDTH];
         for other in 0..blocks {

@@ -45,6 +45,7 @@ pub mod exported {
     pub use super::clustered::Tiles;
     pub use super::finish::{Target, finish};
     pub use super::pipeline::{A_ACROSS, B_ACROSS, Pipeline, STORES, Stage, TILE_ROWS, WIDE, staging, warpgroup};
+    pub use crate::matmul::staging::Target as RowsTarget;
     pub use crate::matmul::warp_tiles::{Arguments, multiply_tile};
     pub use crate::matmul::{Epilogue, Operand, Output, Problem, Sum, generate};
 }
