@@ -5,7 +5,7 @@
 //! | [`matmul_wgmma()`] | a warpgroup multiplies tiles in shared memory, which a tensor map loads | latency |
 //! | [`matmul_pipelined()`] | one warpgroup loads several steps ahead, two multiply | the start and the end of a tile |
 //! | [`matmul_clustered()`] | persistent clusters share loads; stores overlap the next tile | the tensor cores and their power |
-//! | [`matmul_cluster_split()`] | the blocks of a cluster split the sums of a tile; *C* is transposed | memory, with few rows |
+//! | [`matmul_cluster_split()`] | the blocks of a cluster split the sums of a tile | memory, with few rows |
 //!
 //! The kernels have a PTX module of their own, because the other rungs need no PTX for sm_90a.
 
